@@ -1,0 +1,46 @@
+//! The command `tenure`.
+
+mod args;
+mod job;
+mod run;
+
+use clap::Parser;
+use std::fmt;
+use std::io::Write;
+use std::process::ExitCode;
+
+/// Runs the command with the process's own arguments.
+pub fn main() -> ExitCode {
+    let args::Cli { command: args::Command::Run(run) } = args::Cli::parse();
+    run::run(&run).unwrap_or_else(|exit| {
+        say(&exit.why);
+        exit.code
+    })
+}
+
+/// A reason to end, and the exit code for it.
+#[derive(Debug)]
+struct Exit {
+    code: ExitCode,
+    why: String,
+}
+
+impl Exit {
+    /// Not acquired: somebody else holds the lease.
+    const HELD: u8 = 75;
+    /// The lease was lost while the job ran.
+    const LOST: u8 = 76;
+    /// The store cannot be used.
+    const STORE: u8 = 69;
+    /// The arguments cannot work.
+    const USAGE: u8 = 2;
+
+    fn new(code: u8, why: impl fmt::Display) -> Self {
+        Self { code: code.into(), why: why.to_string() }
+    }
+}
+
+/// Tells people; a standard error that is closed is no reason to fail.
+fn say(message: impl fmt::Display) {
+    let _ = writeln!(std::io::stderr(), "tenure: {message}");
+}

@@ -1,0 +1,155 @@
+//! From a path to a connection that may be trusted with a lease.
+
+use super::error::{OpenError, is_busy};
+use rusqlite::{Connection, MAIN_DB, OpenFlags, OptionalExtension};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The table of SPEC.md, shared with another system: to the letter its own.
+const SCHEMA: &str = "
+CREATE TABLE IF NOT EXISTS instance_leases (
+  lease_name TEXT PRIMARY KEY, holder_id TEXT NOT NULL, fence INTEGER NOT NULL DEFAULT 0,
+  acquired_at INTEGER NOT NULL, expires_at INTEGER NOT NULL);
+CREATE INDEX IF NOT EXISTS idx_instance_leases_expires ON instance_leases(expires_at);
+";
+
+const COLUMNS: [&str; 5] = ["lease_name", "holder_id", "fence", "acquired_at", "expires_at"];
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum IfMissing {
+    Create,
+    Refuse,
+}
+
+/// The absolute path of a file that several processes can share; one that is there already is looked at.
+///
+/// Only `stat`: to open and close the file beside SQLite would drop the process's locks on it.
+pub(super) fn usable_path(given: &Path) -> Result<PathBuf, OpenError> {
+    let name = given.to_string_lossy();
+    if name.is_empty() || name == ":memory:" || name.starts_with("file:") {
+        return Err(OpenError::NotShared { name: name.into_owned() });
+    }
+    // An absolute path is never taken for a URI, and survives a change of the working directory.
+    let path = std::path::absolute(given).map_err(|error| cannot_look(given, error))?;
+    let directory = path.parent().unwrap_or(&path);
+    if !directory.is_dir() {
+        return Err(OpenError::NoDirectory { directory: directory.to_owned() });
+    }
+    if let Some(kind) = network_file_system(directory) {
+        return Err(OpenError::NetworkFileSystem { path, kind });
+    }
+    match rustix::fs::stat(&path) {
+        Ok(stat)
+            if rustix::fs::FileType::from_raw_mode(stat.st_mode) != rustix::fs::FileType::RegularFile =>
+        {
+            Err(OpenError::NotAFile { path })
+        }
+        Ok(stat) if stat.st_nlink > 1 => Err(OpenError::HardLinks { path, links: u64::from(stat.st_nlink) }),
+        Ok(_) | Err(rustix::io::Errno::NOENT) => Ok(path),
+        Err(error) => Err(cannot_look(&path, error.into())),
+    }
+}
+
+fn cannot_look(path: &Path, error: io::Error) -> OpenError {
+    OpenError::Io { path: path.to_owned(), error: Arc::new(error) }
+}
+
+/// The file systems that are known to be shared over a network, by `statfs(2)`'s magic numbers.
+#[cfg(target_os = "linux")]
+fn network_file_system(directory: &Path) -> Option<&'static str> {
+    let kind = rustix::fs::statfs(directory).ok()?.f_type as u32;
+    match kind {
+        0x6969 => Some("nfs"),
+        0x517b | 0xfe53_4d42 => Some("smb"),
+        0xff53_4d42 => Some("cifs"),
+        0x0102_1997 => Some("9p"),
+        0x00c3_6400 => Some("ceph"),
+        0x5346_414f => Some("afs"),
+        _ => None,
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn network_file_system(_: &Path) -> Option<&'static str> {
+    None
+}
+
+/// Opens, sets up and checks a connection.
+pub(super) fn connect(path: &Path, missing: IfMissing) -> Result<Connection, OpenError> {
+    let mut flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    flags.set(OpenFlags::SQLITE_OPEN_CREATE, missing == IfMissing::Create);
+    let failed = |error: rusqlite::Error| failed(path, error);
+    let connection = match Connection::open_with_flags(path, flags) {
+        Err(_) if missing == IfMissing::Refuse && !path.exists() => {
+            return Err(OpenError::Vanished { path: path.to_owned() });
+        }
+        opened => opened.map_err(failed)?,
+    };
+    set_up(&connection).map_err(failed)?;
+    if connection.is_readonly(MAIN_DB).map_err(failed)? {
+        return Err(OpenError::ReadOnly { path: path.to_owned() });
+    }
+    match wrong_with_table(&connection).map_err(failed)? {
+        None => Ok(connection),
+        Some(wrong) => Err(OpenError::Table { path: path.to_owned(), wrong }),
+    }
+}
+
+fn failed(path: &Path, error: rusqlite::Error) -> OpenError {
+    let path = path.to_owned();
+    if is_busy(&error) {
+        OpenError::Busy { path }
+    } else {
+        OpenError::Sqlite { path, error: Arc::new(error) }
+    }
+}
+
+/// SPEC.md R8's settings. EXTRA asks for what FULL does and, with a rollback journal, for a sync of the
+/// directory after the journal's unlink, which is the commit. In WAL both are the same; since an application
+/// may change the journal mode later, we ask for EXTRA in both.
+fn set_up(connection: &Connection) -> rusqlite::Result<()> {
+    connection.busy_timeout(Duration::ZERO)?;
+    connection.pragma_update(None, "synchronous", "EXTRA")?;
+    connection.pragma_update(None, "fullfsync", true)?;
+    connection.pragma_update(None, "checkpoint_fullfsync", true)?;
+    let pages: i64 = connection.pragma_query_value(None, "page_count", |row| row.get(0))?;
+    if pages == 0 {
+        connection.pragma_update(None, "journal_mode", "WAL")?;
+    }
+    Ok(())
+}
+
+/// Makes the table if there is none of that name, or says what is wrong with the one there is.
+fn wrong_with_table(connection: &Connection) -> rusqlite::Result<Option<String>> {
+    let kind = "SELECT type FROM main.sqlite_schema WHERE lower(name) = 'instance_leases'";
+    let kind: Option<String> = connection.query_row(kind, [], |row| row.get(0)).optional()?;
+    match kind.as_deref() {
+        None => create(connection).map(|()| None),
+        Some("table") => wrong_with_columns(connection),
+        Some(other) => Ok(Some(format!("it is a {other}"))),
+    }
+}
+
+/// One transaction, so that nobody sees half of it. On an error the connection is dropped, and it with it.
+fn create(connection: &Connection) -> rusqlite::Result<()> {
+    connection.execute_batch(&format!("BEGIN IMMEDIATE; {SCHEMA} COMMIT"))
+}
+
+fn wrong_with_columns(connection: &Connection) -> rusqlite::Result<Option<String>> {
+    let mut query = connection.prepare("SELECT name FROM pragma_table_info('instance_leases', 'main')")?;
+    let columns = query.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<Vec<String>>>()?;
+    if columns != COLUMNS {
+        return Ok(Some(format!("its columns are ({}), not ({})", columns.join(", "), COLUMNS.join(", "))));
+    }
+    let key = "SELECT count(*) FROM pragma_table_info('instance_leases', 'main') WHERE pk > 0 AND name = 'lease_name'
+               AND (SELECT sum(pk > 0) FROM pragma_table_info('instance_leases', 'main')) = 1";
+    if connection.query_row(key, [], |row| row.get::<_, i64>(0))? == 0 {
+        return Ok(Some("lease_name is not its primary key".into()));
+    }
+    let trigger =
+        "SELECT name FROM main.sqlite_schema WHERE type = 'trigger' AND lower(tbl_name) = 'instance_leases'";
+    let trigger: Option<String> = connection.query_row(trigger, [], |row| row.get(0)).optional()?;
+    Ok(trigger.map(|name| format!("trigger {name} changes what we write")))
+}
