@@ -72,7 +72,7 @@ impl Durations {
 /// A duration in milliseconds; it must be a whole number of them.
 fn millis(what: &'static str, duration: Duration) -> Result<u64, ConfigError> {
     let not_whole = ConfigError::NotWholeMillis { what, duration };
-    if duration.subsec_nanos() % 1_000_000 != 0 {
+    if !duration.subsec_nanos().is_multiple_of(1_000_000) {
         return Err(not_whole);
     }
     u64::try_from(duration.as_millis()).map_err(|_| not_whole)

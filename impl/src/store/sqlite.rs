@@ -161,10 +161,5 @@ fn has_moved(connection: &Connection, path: &Path) -> bool {
     let mut moved = 0;
     let asked = connection.file_control(Some(MAIN_DB), FileControl::HasMoved(&mut moved));
     let opened = connection.path().map_or(path, Path::new);
-    asked.is_err() || moved != 0 || opened != path && !same_file(opened, path)
-}
-
-fn same_file(one: &Path, other: &Path) -> bool {
-    let identity = |path: &Path| rustix::fs::stat(path).map(|stat| (stat.st_dev, stat.st_ino));
-    matches!((identity(one), identity(other)), (Ok(one), Ok(other)) if one == other)
+    asked.is_err() || moved != 0 || opened != path && !open::same_file(opened, path)
 }

@@ -1,5 +1,7 @@
 //! Every state with every input: the outcomes are pinned in `table.txt`, and what must hold of all is asserted.
 
+#![allow(clippy::wildcard_enum_match_arm, reason = "an input that a test does not look for is no case")]
+
 use super::*;
 use crate::protocol::{Action, Bound, Durations, Label, Row, Seen, WallTime};
 use std::collections::BTreeMap;

@@ -1,8 +1,10 @@
 //! From a path to a connection that may be trusted with a lease.
+#![expect(clippy::disallowed_methods, reason = "this is where files are looked at")]
 
 use super::error::{OpenError, is_busy};
 use rusqlite::{Connection, MAIN_DB, OpenFlags, OptionalExtension};
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -40,16 +42,18 @@ pub(super) fn usable_path(given: &Path) -> Result<PathBuf, OpenError> {
     if let Some(kind) = network_file_system(directory) {
         return Err(OpenError::NetworkFileSystem { path, kind });
     }
-    match rustix::fs::stat(&path) {
-        Ok(stat)
-            if rustix::fs::FileType::from_raw_mode(stat.st_mode) != rustix::fs::FileType::RegularFile =>
-        {
-            Err(OpenError::NotAFile { path })
-        }
-        Ok(stat) if stat.st_nlink > 1 => Err(OpenError::HardLinks { path, links: u64::from(stat.st_nlink) }),
-        Ok(_) | Err(rustix::io::Errno::NOENT) => Ok(path),
-        Err(error) => Err(cannot_look(&path, error.into())),
+    match std::fs::metadata(&path) {
+        Ok(file) if !file.is_file() => Err(OpenError::NotAFile { path }),
+        Ok(file) if file.nlink() > 1 => Err(OpenError::HardLinks { path, links: file.nlink() }),
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(cannot_look(&path, error)),
+        Ok(_) | Err(_) => Ok(path),
     }
+}
+
+/// Whether two paths name one file.
+pub(super) fn same_file(one: &Path, other: &Path) -> bool {
+    let identity = |path: &Path| std::fs::metadata(path).map(|file| (file.dev(), file.ino()));
+    matches!((identity(one), identity(other)), (Ok(one), Ok(other)) if one == other)
 }
 
 fn cannot_look(path: &Path, error: io::Error) -> OpenError {
