@@ -21,6 +21,7 @@ impl Job {
         environment: impl IntoIterator<Item = (&'a str, &'a OsStr)>,
         ended: impl FnOnce() + Send + 'static,
     ) -> io::Result<Self> {
+        adopt_orphans();
         let (program, arguments) = command.split_first().ok_or(io::ErrorKind::NotFound)?;
         let child = Command::new(program).args(arguments).envs(environment).process_group(0).spawn()?;
         let group = Pid::from_child(&child);
@@ -49,6 +50,13 @@ impl Job {
     }
 }
 
+/// What the job leaves behind becomes our child, so that we can reap it: not every process 1 does, and not all
+/// do it soon. Where there is no such setting, on macOS, process 1 does.
+fn adopt_orphans() {
+    #[cfg(target_os = "linux")]
+    let _ = process::set_child_subreaper(Some(process::getpid()));
+}
+
 /// The group of a job whose child is buried: other members may still be dying. It must not be signalled any
 /// more, since its number may be another group's once it is empty.
 #[derive(Debug)]
@@ -59,7 +67,7 @@ pub(super) struct Remains {
 impl Remains {
     /// Whether nobody is left.
     pub(super) fn are_gone(&self) -> bool {
-        // As process 1, the orphans are ours to reap.
+        // A zombie keeps its group from being empty.
         while let Ok(Some(_)) = process::waitpgid(self.group, process::WaitOptions::NOHANG) {}
         process::test_kill_process_group(self.group) == Err(rustix::io::Errno::SRCH)
     }
