@@ -8,7 +8,7 @@ use crate::protocol::{Contender, End, Event, HolderId, Input, LocalTime, Reply, 
 use crate::random;
 use crate::store::{Answer, OpenError, SqliteStore, StoreThread};
 use rustix::process::Signal;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGUSR1, SIGUSR2};
 use std::ffi::OsStr;
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
@@ -304,18 +304,18 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// From now on these signals go to the job, and change nothing else.
+    /// From now on these signals go to the job, and change nothing else. Ctrl-Z is caught and does nothing: it would
+    /// stop us, and leave the job running with nobody to renew its lease or to kill it.
     fn forward_signals(&self) -> Result<(), Exit> {
         let broken = |error| Exit::new(Exit::STORE, format!("signals cannot be forwarded: {error}"));
-        let mut signals =
-            signal_hook::iterator::Signals::new([SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2])
-                .map_err(broken)?;
+        let caught = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP];
+        let mut signals = signal_hook::iterator::Signals::new(caught).map_err(broken)?;
         let sender = self.sender.clone();
         #[expect(clippy::disallowed_methods, reason = "the thread that waits for signals")]
         std::thread::Builder::new()
             .name("tenure-signals".into())
             .spawn(move || {
-                for signal in signals.forever() {
+                for signal in signals.forever().filter(|signal| *signal != SIGTSTP) {
                     let _ = sender.send(Happening::Signal(signal));
                 }
             })

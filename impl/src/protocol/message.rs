@@ -6,6 +6,13 @@ use super::{Fence, HolderId, LeaseName, LocalTime, Seen, WallTime};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RequestId(pub(super) u64);
 
+impl RequestId {
+    /// An id for a request that no contender makes: of a tool, or a test.
+    pub const fn new(number: u64) -> Self {
+        Self(number)
+    }
+}
+
 /// A request to the store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
