@@ -3,6 +3,8 @@
 mod args;
 mod job;
 mod run;
+mod signals;
+mod work;
 
 use clap::Parser;
 use std::fmt;

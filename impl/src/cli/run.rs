@@ -1,24 +1,19 @@
-//! `tenure run`: acquire, run the job, release.
+//! `tenure run`: how it talks with the store, and how it comes to hold the lease.
 
 use super::args::Run as Args;
-use super::job::{Job, Remains};
 use super::{Exit, say};
 use crate::clock::{Clock, SystemClock};
 use crate::protocol::{Contender, End, Event, HolderId, Input, LocalTime, Reply, RequestId, Tenure, Timing};
 use crate::random;
 use crate::store::{Answer, OpenError, SqliteStore, StoreThread};
-use rustix::process::Signal;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGUSR1, SIGUSR2};
-use std::ffi::OsStr;
-use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
-use std::process::{ExitCode, ExitStatus};
+use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
 /// How often the ended job's group is looked at until it is empty, and the open of a busy file is tried again.
-const LOOK_AGAIN_MS: u64 = 5;
+pub(super) const LOOK_AGAIN_MS: u64 = 5;
 
 /// Holds the lease and runs the job. The exit code, or why it came to nothing.
 pub(super) fn run(args: &Args) -> Result<ExitCode, Exit> {
@@ -28,28 +23,28 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Exit> {
 }
 
 /// What the loop waits for.
-enum Happening {
+pub(super) enum Happening {
     Answer(RequestId, Answer),
     JobEnded,
     Signal(i32),
 }
 
-struct Run<'a> {
-    args: &'a Args,
-    timing: Timing,
-    holder: HolderId,
-    db: PathBuf,
-    clock: SystemClock,
-    contender: Contender,
+pub(super) struct Run<'a> {
+    pub(super) args: &'a Args,
+    pub(super) timing: Timing,
+    pub(super) holder: HolderId,
+    pub(super) db: PathBuf,
+    pub(super) clock: SystemClock,
+    pub(super) contender: Contender,
     store: StoreThread,
     happenings: Receiver<Happening>,
-    sender: Sender<Happening>,
+    pub(super) sender: Sender<Happening>,
     /// When the contender wants to be called.
     next: Option<LocalTime>,
     /// Whether the store ever answered.
     answered: bool,
     /// What stands between us and the lease, last time we looked.
-    obstacle: String,
+    pub(super) obstacle: String,
 }
 
 impl<'a> Run<'a> {
@@ -85,7 +80,7 @@ impl<'a> Run<'a> {
     }
 
     /// One step of the contender.
-    fn step(&mut self, input: Input) -> Vec<Event> {
+    pub(super) fn step(&mut self, input: Input) -> Vec<Event> {
         let output = self.contender.step(self.clock.local(), random::roll(), input);
         if let Some(request) = output.request {
             self.store.send(request);
@@ -95,12 +90,20 @@ impl<'a> Run<'a> {
     }
 
     /// What happens next, at the latest when the contender wants to be called or at `until`.
-    fn wait(&mut self, until: Option<LocalTime>) -> Option<Happening> {
+    pub(super) fn wait(&self, until: Option<LocalTime>) -> Option<Happening> {
         let until = [self.next, until].into_iter().flatten().min();
         self.clock.receive(&self.happenings, until)
     }
 
-    fn reply(&mut self, id: RequestId, answer: Answer) -> Input {
+    /// The same, where only the store is listened to.
+    pub(super) fn next_input(&mut self, until: Option<LocalTime>) -> Input {
+        match self.wait(until) {
+            Some(Happening::Answer(id, answer)) => self.reply(id, answer),
+            Some(Happening::JobEnded | Happening::Signal(_)) | None => Input::Wake,
+        }
+    }
+
+    pub(super) fn reply(&mut self, id: RequestId, answer: Answer) -> Input {
         let reply = answer.unwrap_or_else(|error| {
             self.meet(error.to_string());
             Reply::Failed
@@ -121,10 +124,7 @@ impl<'a> Run<'a> {
 
     /// Contends until the lease is ours, or the time for it is over.
     fn acquire(&mut self) -> Result<Tenure, Exit> {
-        let stop_at = self
-            .args
-            .wait
-            .map(|wait| self.clock.local().plus(u64::try_from(wait.as_millis()).unwrap_or(u64::MAX)));
+        let begin = self.clock.local();
         let mut stopped = false;
         let mut input = Input::Wake;
         loop {
@@ -136,18 +136,22 @@ impl<'a> Run<'a> {
                     other => self.tell(&other),
                 }
             }
-            let refused = self.args.no_wait && !self.obstacle.is_empty();
-            let over = stop_at.is_some_and(|at| self.clock.local() >= at);
-            if !stopped && (refused || over) {
+            let stop_at = self.stop_at(begin).filter(|_| !stopped);
+            input = if stop_at.is_some_and(|at| self.clock.local() >= at) {
                 stopped = true;
-                input = Input::Shutdown;
-                continue;
-            }
-            input = match self.wait(stop_at.filter(|_| !stopped)) {
-                Some(Happening::Answer(id, answer)) => self.reply(id, answer),
-                Some(Happening::JobEnded | Happening::Signal(_)) | None => Input::Wake,
+                Input::Shutdown
+            } else {
+                self.next_input(stop_at)
             };
         }
+    }
+
+    /// When to stop contending: at the end of the time given, but not before anything is known of the lease.
+    fn stop_at(&self, begin: LocalTime) -> Option<LocalTime> {
+        let given = if self.args.no_wait { Duration::ZERO } else { self.args.wait? };
+        let given = u64::try_from(given.as_millis()).unwrap_or(u64::MAX);
+        let least = if self.obstacle.is_empty() { self.timing.request_timeout_ms() } else { 0 };
+        Some(begin.plus(given.max(least)))
     }
 
     fn not_acquired(&self) -> Exit {
@@ -156,7 +160,7 @@ impl<'a> Run<'a> {
         Exit::new(code, format!("lease {:?} was not acquired: {obstacle}", self.args.lease.as_str()))
     }
 
-    fn tell(&mut self, event: &Event) {
+    pub(super) fn tell(&mut self, event: &Event) {
         let lease = self.args.lease.as_str();
         match event {
             Event::Held(row) => self.meet(format!("held by {} with fence {}", row.holder, row.fence)),
@@ -167,160 +171,6 @@ impl<'a> Run<'a> {
             }
             Event::Granted(_) | Event::Released | Event::Ended(_) => {}
         }
-    }
-
-    /// Runs the job, renews meanwhile, and lets go once the job's whole group has stopped.
-    fn work(&mut self, tenure: Tenure) -> Result<ExitCode, Exit> {
-        self.obstacle.clear();
-        self.forward_signals()?;
-        let job = match self.start(tenure) {
-            Ok(job) => job,
-            Err(exit) => {
-                self.let_go();
-                return Err(exit);
-            }
-        };
-        let lost = self.guard(&job);
-        let (status, remains) = job.bury().map_err(|error| Exit::new(Exit::LOST, error))?;
-        if self.are_gone(&remains) {
-            self.let_go();
-        } else {
-            say(
-                "processes of the job's group are still dying: the lease is not released, it runs out by itself",
-            );
-        }
-        Ok(if lost { ExitCode::from(Exit::LOST) } else { code_of(status) })
-    }
-
-    fn start(&self, tenure: Tenure) -> Result<Job, Exit> {
-        let fence = tenure.fence.to_string();
-        let environment = [
-            ("TENURE_LEASE", OsStr::new(self.args.lease.as_str())),
-            ("TENURE_FENCE", OsStr::new(&fence)),
-            ("TENURE_HOLDER", OsStr::new(self.holder.as_str())),
-            ("TENURE_DB", self.db.as_os_str()),
-        ];
-        let ended = self.sender.clone();
-        let job = Job::start(&self.args.job, environment, move || {
-            let _ = ended.send(Happening::JobEnded);
-        });
-        job.map_err(|error| {
-            let code = if error.kind() == std::io::ErrorKind::NotFound { 127 } else { 126 };
-            let program = self.args.job.first().map(|program| program.to_string_lossy());
-            Exit::new(code, format!("{} cannot be run: {error}", program.unwrap_or_default()))
-        })
-    }
-
-    /// Renews until the job's child has ended. Whether it was signalled on our account: then the lease counts as
-    /// lost, whatever the job made of it.
-    fn guard(&mut self, job: &Job) -> bool {
-        let mut signalled = None;
-        let mut input = Input::Wake;
-        loop {
-            for event in self.step(input) {
-                self.tell(&event);
-            }
-            let (signal, look_at) = self.due_signal();
-            if signal.is_some() && signal != signalled && signalled != Some(Signal::KILL) {
-                signal.inspect(|signal| self.stop(job, *signal));
-                signalled = signal;
-            }
-            input = match self.wait(look_at) {
-                Some(Happening::JobEnded) => return signalled.is_some(),
-                Some(Happening::Answer(id, answer)) => self.reply(id, answer),
-                Some(Happening::Signal(signal)) => {
-                    Signal::from_named_raw(signal).inspect(|signal| job.signal(*signal));
-                    Input::Wake
-                }
-                None => Input::Wake,
-            };
-        }
-    }
-
-    /// The signal that the job deserves by now, and when to look again (SPEC.md R5, R6): SIGTERM when only the grace is
-    /// left, SIGKILL when only the time that killing takes is left, or when the lease is lost.
-    fn due_signal(&self) -> (Option<Signal>, Option<LocalTime>) {
-        let Some(Tenure { deadline, .. }) = self.contender.tenure() else {
-            return (Some(Signal::KILL), None);
-        };
-        let now = self.clock.local();
-        let term_at = deadline.minus(self.timing.grace_ms());
-        let kill_at = deadline.minus(self.timing.kill_lead_ms());
-        match () {
-            () if now >= kill_at => (Some(Signal::KILL), None),
-            () if now >= term_at => (Some(Signal::TERM), Some(kill_at)),
-            () => (None, Some(term_at.min(kill_at))),
-        }
-    }
-
-    fn stop(&self, job: &Job, signal: Signal) {
-        let lease = self.args.lease.as_str();
-        match self.contender.tenure() {
-            Some(_) if signal == Signal::TERM => {
-                say(format!("lease {lease:?} cannot be renewed: the job is told to stop"))
-            }
-            _ => say(format!("lease {lease:?} is not held any more: the job is killed")),
-        }
-        job.signal(signal);
-    }
-
-    /// Waits, and goes on renewing, until the job's group is empty; not longer than the grace (SPEC.md R6).
-    fn are_gone(&mut self, remains: &Remains) -> bool {
-        let give_up_at = self.clock.local().plus(self.timing.grace_ms());
-        loop {
-            if remains.are_gone() {
-                return true;
-            }
-            let now = self.clock.local();
-            if now >= give_up_at {
-                return false;
-            }
-            let input = match self.wait(Some(now.plus(LOOK_AGAIN_MS))) {
-                Some(Happening::Answer(id, answer)) => self.reply(id, answer),
-                Some(Happening::JobEnded | Happening::Signal(_)) | None => Input::Wake,
-            };
-            for event in self.step(input) {
-                self.tell(&event);
-            }
-        }
-    }
-
-    /// The work has stopped: gives the lease back, if it is still ours (SPEC.md R6).
-    fn let_go(&mut self) {
-        let mut events = self.step(Input::Shutdown);
-        events.extend(self.step(Input::WorkStopped));
-        loop {
-            for event in events {
-                self.tell(&event);
-                if matches!(event, Event::Ended(_)) {
-                    return;
-                }
-            }
-            let input = match self.wait(None) {
-                Some(Happening::Answer(id, answer)) => self.reply(id, answer),
-                Some(Happening::JobEnded | Happening::Signal(_)) | None => Input::Wake,
-            };
-            events = self.step(input);
-        }
-    }
-
-    /// From now on these signals go to the job, and change nothing else. Ctrl-Z is caught and does nothing: it would
-    /// stop us, and leave the job running with nobody to renew its lease or to kill it.
-    fn forward_signals(&self) -> Result<(), Exit> {
-        let broken = |error| Exit::new(Exit::STORE, format!("signals cannot be forwarded: {error}"));
-        let caught = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP];
-        let mut signals = signal_hook::iterator::Signals::new(caught).map_err(broken)?;
-        let sender = self.sender.clone();
-        #[expect(clippy::disallowed_methods, reason = "the thread that waits for signals")]
-        std::thread::Builder::new()
-            .name("tenure-signals".into())
-            .spawn(move || {
-                for signal in signals.forever().filter(|signal| *signal != SIGTSTP) {
-                    let _ = sender.send(Happening::Signal(signal));
-                }
-            })
-            .map_err(broken)?;
-        Ok(())
     }
 }
 
@@ -336,10 +186,4 @@ fn open(args: &Args, timing: &Timing, clock: SystemClock) -> Result<SqliteStore,
             Err(error) => return Err(Exit::new(Exit::STORE, error)),
         }
     }
-}
-
-/// As shells tell it: 128+n for a job that signal n ended.
-fn code_of(status: ExitStatus) -> ExitCode {
-    let code = status.code().or_else(|| status.signal().map(|signal| 128 + signal));
-    ExitCode::from(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(u8::MAX))
 }

@@ -1,0 +1,149 @@
+//! `tenure run`, once the lease is held: the job runs, and the lease is let go only when it has stopped.
+
+use super::job::{Job, Remains};
+use super::run::{Happening, LOOK_AGAIN_MS, Run};
+use super::{Exit, say, signals};
+use crate::clock::Clock;
+use crate::protocol::{Event, Input, LocalTime, Tenure};
+use rustix::process::Signal;
+use std::ffi::OsStr;
+use std::os::unix::process::ExitStatusExt;
+use std::process::{ExitCode, ExitStatus};
+
+impl Run<'_> {
+    /// Runs the job, renews meanwhile, and lets go once the job's whole group has stopped.
+    pub(super) fn work(&mut self, tenure: Tenure) -> Result<ExitCode, Exit> {
+        self.obstacle.clear();
+        let signals = self.sender.clone();
+        signals::forward(move |signal| drop(signals.send(Happening::Signal(signal))))?;
+        let job = match self.start(tenure) {
+            Ok(job) => job,
+            Err(exit) => {
+                self.let_go();
+                return Err(exit);
+            }
+        };
+        let lost = self.guard(&job);
+        let (status, remains) = job.bury().map_err(|error| Exit::new(Exit::LOST, error))?;
+        if self.are_gone(&remains) {
+            self.let_go();
+        } else {
+            say(
+                "processes of the job's group are still dying: the lease is not released, it runs out by itself",
+            );
+        }
+        Ok(if lost { ExitCode::from(Exit::LOST) } else { code_of(status) })
+    }
+
+    fn start(&self, tenure: Tenure) -> Result<Job, Exit> {
+        let fence = tenure.fence.to_string();
+        let environment = [
+            ("TENURE_LEASE", OsStr::new(self.args.lease.as_str())),
+            ("TENURE_FENCE", OsStr::new(&fence)),
+            ("TENURE_HOLDER", OsStr::new(self.holder.as_str())),
+            ("TENURE_DB", self.db.as_os_str()),
+        ];
+        let ended = self.sender.clone();
+        let job = Job::start(&self.args.job, environment, move || {
+            let _ = ended.send(Happening::JobEnded);
+        });
+        job.map_err(|error| {
+            let code = if error.kind() == std::io::ErrorKind::NotFound { 127 } else { 126 };
+            let program = self.args.job.first().map(|program| program.to_string_lossy());
+            Exit::new(code, format!("{} cannot be run: {error}", program.unwrap_or_default()))
+        })
+    }
+
+    /// Renews until the job's child has ended. Whether it was signalled on our account: then the lease counts as
+    /// lost, whatever the job made of it.
+    fn guard(&mut self, job: &Job) -> bool {
+        let mut signalled = None;
+        let mut input = Input::Wake;
+        loop {
+            for event in self.step(input) {
+                self.tell(&event);
+            }
+            let (signal, look_at) = self.due_signal();
+            if signal.is_some() && signal != signalled && signalled != Some(Signal::KILL) {
+                signal.inspect(|signal| self.stop(job, *signal));
+                signalled = signal;
+            }
+            input = match self.wait(look_at) {
+                Some(Happening::JobEnded) => return signalled.is_some(),
+                Some(Happening::Answer(id, answer)) => self.reply(id, answer),
+                Some(Happening::Signal(signal)) => {
+                    Signal::from_named_raw(signal).inspect(|signal| job.signal(*signal));
+                    Input::Wake
+                }
+                None => Input::Wake,
+            };
+        }
+    }
+
+    /// The signal that the job deserves by now, and when to look again (SPEC.md R5, R6): SIGTERM when only the grace is
+    /// left, SIGKILL when only the time that killing takes is left, or when the lease is lost.
+    fn due_signal(&self) -> (Option<Signal>, Option<LocalTime>) {
+        let Some(Tenure { deadline, .. }) = self.contender.tenure() else {
+            return (Some(Signal::KILL), None);
+        };
+        let now = self.clock.local();
+        let term_at = deadline.minus(self.timing.grace_ms());
+        let kill_at = deadline.minus(self.timing.kill_lead_ms());
+        match () {
+            () if now >= kill_at => (Some(Signal::KILL), None),
+            () if now >= term_at => (Some(Signal::TERM), Some(kill_at)),
+            () => (None, Some(term_at.min(kill_at))),
+        }
+    }
+
+    fn stop(&self, job: &Job, signal: Signal) {
+        let lease = self.args.lease.as_str();
+        match self.contender.tenure() {
+            Some(_) if signal == Signal::TERM => {
+                say(format!("lease {lease:?} cannot be renewed: the job is told to stop"))
+            }
+            _ => say(format!("lease {lease:?} is not held any more: the job is killed")),
+        }
+        job.signal(signal);
+    }
+
+    /// Waits, and goes on renewing, until the job's group is empty; not longer than the grace (SPEC.md R6).
+    fn are_gone(&mut self, remains: &Remains) -> bool {
+        let give_up_at = self.clock.local().plus(self.timing.grace_ms());
+        loop {
+            if remains.are_gone() {
+                return true;
+            }
+            let now = self.clock.local();
+            if now >= give_up_at {
+                return false;
+            }
+            let input = self.next_input(Some(now.plus(LOOK_AGAIN_MS)));
+            for event in self.step(input) {
+                self.tell(&event);
+            }
+        }
+    }
+
+    /// The work has stopped: gives the lease back, if it is still ours (SPEC.md R6).
+    fn let_go(&mut self) {
+        let mut events = self.step(Input::Shutdown);
+        events.extend(self.step(Input::WorkStopped));
+        loop {
+            for event in events {
+                self.tell(&event);
+                if matches!(event, Event::Ended(_)) {
+                    return;
+                }
+            }
+            let input = self.next_input(None);
+            events = self.step(input);
+        }
+    }
+}
+
+/// As shells tell it: 128+n for a job that signal n ended.
+fn code_of(status: ExitStatus) -> ExitCode {
+    let code = status.code().or_else(|| status.signal().map(|signal| 128 + signal));
+    ExitCode::from(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(u8::MAX))
+}
