@@ -13,7 +13,7 @@ use std::io::Write;
 fn closes<const N: usize>(known: &Known<N>) {
     let explored = explore(known);
     // Not with `println!`, which a test that passes swallows.
-    writeln!(std::io::stdout(), "{N} contenders:\n{explored}").unwrap();
+    writeln!(std::io::stdout(), "{N} contenders:\n{explored}").ok();
     assert!(explored.is_as_known(known), "{explored}");
 }
 
