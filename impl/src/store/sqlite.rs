@@ -90,16 +90,13 @@ impl SqliteStore {
         let path = self.path.clone();
         let connection = self.current()?;
         let result = work(connection);
-        // An error may have left the transaction open; then all later ones would fail for ever.
-        if !connection.is_autocommit() && connection.execute_batch("ROLLBACK").is_err()
-            || !connection.is_autocommit()
-        {
-            self.connection = None;
-        } else if has_moved(connection, &path) {
-            self.connection = None;
-            return Err(StoreError::Moved { path });
+        if !connection.is_autocommit() {
+            // An error has left the transaction open; while it is, all later ones would fail.
+            let _ = connection.execute_batch("ROLLBACK");
         }
-        result
+        let (usable, moved) = (connection.is_autocommit(), has_moved(connection, &path));
+        self.connection.take_if(|_| moved || !usable);
+        if moved { Err(StoreError::Moved { path }) } else { result }
     }
 
     /// The connection; a new one if the path names another file than the open one. Never creates a file: one
