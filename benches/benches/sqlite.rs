@@ -6,19 +6,17 @@ use criterion::{Criterion, criterion_group, criterion_main};
 use rusqlite::{Connection, named_params};
 use std::hint::black_box;
 use std::sync::Arc;
-use tempfile::TempDir;
 use tenure::clock::{Clock, SystemClock};
-use tenure::protocol::{
-    Action, Bound, Durations, Fence, Free, HolderId, Label, LeaseName, LocalTime, Reply, Request, RequestId,
-};
+use tenure::protocol::{Action, Bound, Fence, Free, HolderId, Reply};
 use tenure::store::SqliteStore;
+use tests::{TempDb, bound, holder, lease, request, timing};
 
 /// The shipped store, and a connection with the same settings, on a file each.
 struct Rivals {
     store: SqliteStore,
     me: HolderId,
     by_hand: Connection,
-    _directory: TempDir,
+    _databases: [TempDb; 2],
 }
 
 const RENEW: &str = "UPDATE instance_leases SET expires_at = max(expires_at + 1, :now + 15000)
@@ -31,27 +29,16 @@ const ACQUIRE: &str = "INSERT INTO instance_leases VALUES ('l', :me, 1, :now, :n
 
 impl Rivals {
     fn new() -> Self {
-        let directory = tempfile::tempdir().expect("a directory");
-        let path = |name: &str| directory.path().join(name);
-        let timing = Durations::default().check().expect("durations");
-        let me = HolderId::new(&Label::new("bench").expect("a label"), 1, &timing);
-        let store = SqliteStore::open(path("tenure.db"), Arc::new(SystemClock)).expect("a store");
-        // Opened once as a store, for the same table, index and journal mode.
-        SqliteStore::open(path("by-hand.db"), Arc::new(SystemClock)).expect("a store");
-        let by_hand = Connection::open(path("by-hand.db")).expect("a connection");
+        let databases = [TempDb::new(), TempDb::new()];
+        // Both are opened as stores, for the same table, index and journal mode.
+        let [store, _] = databases.each_ref().map(|db| db.store(&Arc::new(SystemClock)));
+        let by_hand = Connection::open(databases[1].path()).expect("a connection");
         by_hand.pragma_update(None, "synchronous", "EXTRA").expect("a setting");
-        Self { store, me, by_hand, _directory: directory }
+        Self { store, me: holder(1, &timing(15_000)), by_hand, _databases: databases }
     }
 
     fn ask(&mut self, action: Action) -> Reply {
-        let request = Request {
-            id: RequestId::new(1),
-            lease: LeaseName::new("l").expect("a name"),
-            holder: self.me.clone(),
-            give_up_at: LocalTime::from_millis(u64::MAX),
-            action,
-        };
-        self.store.execute(&[request]).remove(0).expect("an answer")
+        self.store.execute(&[request(&lease("l"), &self.me, action)]).remove(0).expect("an answer")
     }
 
     fn acquire(&mut self, bound: Bound) -> Fence {
@@ -63,7 +50,7 @@ impl Rivals {
 
     /// The row after our own release.
     fn own(&self, fence: Fence) -> Bound {
-        Bound::Seen { holder: self.me.to_string(), fence, free: Free::AfterExpiry { slack_ms: 0 } }
+        bound(self.me.as_str(), fence.get(), Free::AfterExpiry { slack_ms: 0 })
     }
 
     fn acquire_by_hand(&self) -> i64 {

@@ -1,1 +1,22 @@
-//! it
+//! The shipped code on real files and in real processes. A module per topic.
+#![allow(
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "tests start threads, and fail by panicking"
+)]
+
+mod citations;
+mod command;
+mod durable;
+#[cfg(feature = "system")]
+mod full_disk;
+#[cfg(feature = "system")]
+mod mount;
+mod moved;
+mod race;
+mod refusals;
+mod store_thread;
+mod system_a;
+mod unreadable;
+mod variants;

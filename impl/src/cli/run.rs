@@ -1,7 +1,7 @@
 //! `tenure run`: how it talks with the store, and how it comes to hold the lease.
 
 use super::args::Run as Args;
-use super::{Exit, say};
+use super::{Exit, say, signals};
 use crate::clock::{Clock, SystemClock};
 use crate::protocol::{Contender, End, Event, HolderId, Input, LocalTime, Reply, RequestId, Tenure, Timing};
 use crate::random;
@@ -17,6 +17,7 @@ pub(super) const LOOK_AGAIN_MS: u64 = 5;
 
 /// Holds the lease and runs the job. The exit code, or why it came to nothing.
 pub(super) fn run(args: &Args) -> Result<ExitCode, Exit> {
+    signals::ignore()?;
     let mut run = Run::new(args)?;
     let tenure = run.acquire()?;
     run.work(tenure)

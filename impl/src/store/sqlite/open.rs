@@ -2,7 +2,7 @@
 #![expect(clippy::disallowed_methods, reason = "this is where files are looked at")]
 
 use super::error::{OpenError, is_busy};
-use rusqlite::{Connection, MAIN_DB, OpenFlags, OptionalExtension};
+use rusqlite::{Connection, OpenFlags, OptionalExtension};
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -42,12 +42,21 @@ pub(super) fn usable_path(given: &Path) -> Result<PathBuf, OpenError> {
     if let Some(kind) = network_file_system(directory) {
         return Err(OpenError::NetworkFileSystem { path, kind });
     }
+    // The side files are made in the directory.
+    if let Some(path) = [&path, directory].into_iter().find(|path| is_read_only(path)) {
+        return Err(OpenError::ReadOnly { path: path.to_owned() });
+    }
     match std::fs::metadata(&path) {
         Ok(file) if !file.is_file() => Err(OpenError::NotAFile { path }),
         Ok(file) if file.nlink() > 1 => Err(OpenError::HardLinks { path, links: file.nlink() }),
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(cannot_look(&path, error)),
         Ok(_) | Err(_) => Ok(path),
     }
+}
+
+fn is_read_only(path: &Path) -> bool {
+    use rustix::{fs::Access, io::Errno};
+    matches!(rustix::fs::access(path, Access::WRITE_OK), Err(Errno::ROFS | Errno::ACCESS | Errno::PERM))
 }
 
 /// Whether two paths name one file.
@@ -92,9 +101,6 @@ pub(super) fn connect(path: &Path, missing: IfMissing) -> Result<Connection, Ope
         opened => opened.map_err(failed)?,
     };
     set_up(&connection).map_err(failed)?;
-    if connection.is_readonly(MAIN_DB).map_err(failed)? {
-        return Err(OpenError::ReadOnly { path: path.to_owned() });
-    }
     match wrong_with_table(&connection).map_err(failed)? {
         None => Ok(connection),
         Some(wrong) => Err(OpenError::Table { path: path.to_owned(), wrong }),
@@ -132,7 +138,7 @@ fn wrong_with_table(connection: &Connection) -> rusqlite::Result<Option<String>>
     match kind.as_deref() {
         None => create(connection).map(|()| None),
         Some("table") => wrong_with_columns(connection),
-        Some(other) => Ok(Some(format!("it is a {other}"))),
+        Some(other) => Ok(Some(format!("no table, but of that name there is: {other}"))),
     }
 }
 
