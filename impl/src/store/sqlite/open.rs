@@ -42,16 +42,19 @@ pub(super) fn usable_path(given: &Path) -> Result<PathBuf, OpenError> {
     if let Some(kind) = network_file_system(directory) {
         return Err(OpenError::NetworkFileSystem { path, kind });
     }
-    // The side files are made in the directory.
-    if let Some(path) = [&path, directory].into_iter().find(|path| is_read_only(path)) {
-        return Err(OpenError::ReadOnly { path: path.to_owned() });
-    }
     match std::fs::metadata(&path) {
-        Ok(file) if !file.is_file() => Err(OpenError::NotAFile { path }),
-        Ok(file) if file.nlink() > 1 => Err(OpenError::HardLinks { path, links: file.nlink() }),
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(cannot_look(&path, error)),
-        Ok(_) | Err(_) => Ok(path),
+        Ok(file) if !file.is_file() => return Err(OpenError::NotAFile { path }),
+        Ok(file) if file.nlink() > 1 => return Err(OpenError::HardLinks { path, links: file.nlink() }),
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(cannot_look(&path, error)),
+        Ok(_) | Err(_) => {}
     }
+    // The side files are made in the directory.
+    for path in [path.as_path(), directory] {
+        if is_read_only(path) {
+            return Err(OpenError::ReadOnly { path: path.to_owned() });
+        }
+    }
+    Ok(path)
 }
 
 fn is_read_only(path: &Path) -> bool {
