@@ -30,15 +30,24 @@ pub fn every_step<const N: usize>(
     known.len()
 }
 
+/// A run: where it begins, and what happens.
+#[derive(Clone, Debug)]
+pub struct Run<const N: usize> {
+    /// The state that it begins with.
+    pub begin: State<N>,
+    /// What happens.
+    pub actions: Vec<Action>,
+}
+
 /// The shortest run to a state that breaks this property, if there is one.
-pub fn shortest_break<const N: usize>(lease: &Lease<N>, property: &'static str) -> Option<Vec<Action>> {
+pub fn shortest_break<const N: usize>(lease: &Lease<N>, property: &'static str) -> Option<Run<N>> {
     let holds = lease.property(property).condition;
     let mut came_from: HashMap<State<N>, Option<(State<N>, Action)>> =
         lease.init_states().into_iter().map(|state| (state, None)).collect();
     let mut ahead: VecDeque<State<N>> = lease.init_states().into();
     while let Some(state) = ahead.pop_front() {
         if !holds(lease, &state) {
-            return Some(path(&came_from, state));
+            return Some(run_to(&came_from, state));
         }
         for action in Action::all(N) {
             let Some(next) = state.after(&lease.config, action) else { continue };
@@ -51,13 +60,17 @@ pub fn shortest_break<const N: usize>(lease: &Lease<N>, property: &'static str) 
     None
 }
 
-fn path<const N: usize>(
+fn run_to<const N: usize>(
     came_from: &HashMap<State<N>, Option<(State<N>, Action)>>,
     end: State<N>,
-) -> Vec<Action> {
+) -> Run<N> {
     let before = |state: &State<N>| came_from.get(state).copied().flatten();
     let steps = std::iter::successors(before(&end), |(state, _)| before(state));
-    let mut actions: Vec<Action> = steps.map(|(_, action)| action).collect();
+    let (mut begin, mut actions) = (end, Vec::new());
+    for (state, action) in steps {
+        begin = state;
+        actions.push(action);
+    }
     actions.reverse();
-    actions
+    Run { begin, actions }
 }

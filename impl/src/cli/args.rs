@@ -8,7 +8,11 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 #[derive(Debug, Parser)]
-#[command(name = "tenure", version, about = "Runs a job on exactly one of many machines or processes")]
+#[command(
+    name = "tenure",
+    version,
+    about = "Of many processes that share an SQLite file, lets one at a time run its job"
+)]
 pub(super) struct Cli {
     #[command(subcommand)]
     pub(super) command: Command,
@@ -24,20 +28,27 @@ Examples:
   Wait for the lease, run the job, give the lease back:
     tenure run --db leases.db --lease backup -- ./backup.sh /srv
 
-  From cron on several machines' shells: whoever is first runs it, the others leave at once (exit code 75):
-    tenure run --db leases.db --lease nightly --no-wait -- ./nightly.sh
+  From cron in several containers: the first runs it, and who comes while it runs leaves at once (exit code 75):
+    tenure run --db /srv/app.db --lease nightly --no-wait -- ./nightly.sh
 
   A worker that takes over within 5 seconds of the other's death, and hands its fence to what it writes to:
     tenure run --db leases.db --lease worker --ttl 5s -- sh -c './worker --fence \"$TENURE_FENCE\"'
 
-Exit codes: the job's own (128+n if signal n ended it); 76 the lease was lost and the job killed; 75 not acquired;
-69 the database cannot be used; 126, 127 the job could not be started; 2 usage.";
+All who contend for a lease must give the same --ttl and --max-skew, and the same file: give an absolute path where
+the working directory may differ.
+
+The lease is believed up to a deadline: ttl, less max-skew and a little for drift, after the last renewal that
+succeeded was sent. renew-every + request timeout (ttl/6) + grace + kill-lead must be less than ttl - max-skew.
+
+Exit codes: the job's own (128+n if signal n ended it); 76 the lease was lost and the job told to stop, or killed;
+75 not acquired; 69 the database cannot be used; 126, 127 the job could not be started; 2 usage.";
 
 /// Run a job while holding a lease
 ///
 /// The job runs only while the lease is held, in a process group of its own, with TENURE_LEASE, TENURE_FENCE,
 /// TENURE_HOLDER and TENURE_DB in its environment. If the lease cannot be renewed the job gets SIGTERM, then
-/// SIGKILL before anybody else can hold the lease.
+/// SIGKILL before anybody else can hold the lease. When the job has ended, what it left in its process group is
+/// killed, and the lease is given back.
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Run {
@@ -50,23 +61,24 @@ pub(super) struct Run {
     pub(super) lease: LeaseName,
 
     /// How long the lease lasts without a renewal, 100ms to 30d
-    #[arg(long, value_name = "D", default_value = "15s", value_parser = duration)]
+    #[arg(long, value_name = "D", default_value = "15s", value_parser = duration, allow_hyphen_values = true)]
     ttl: Duration,
 
     /// How often it is renewed [default: ttl/3]
-    #[arg(long, value_name = "D", value_parser = duration)]
+    #[arg(long, value_name = "D", value_parser = duration, allow_hyphen_values = true)]
     renew_every: Option<Duration>,
 
-    /// By how much the wall clocks of those who contend may differ [default: ttl/10, at most 1s]
-    #[arg(long, value_name = "D", value_parser = duration)]
+    /// By how much the wall clocks of those who contend may differ, or one may step [default: ttl/10, at most 1s]
+    #[arg(long, value_name = "D", value_parser = duration, allow_hyphen_values = true)]
     max_skew: Option<Duration>,
 
-    /// How long before the deadline the job gets SIGTERM when renewals fail [default: ttl/4]
-    #[arg(long, value_name = "D", value_parser = duration)]
+    /// How long before the deadline the job gets SIGTERM when renewals fail; none if kill-lead is as long
+    /// [default: ttl/4]
+    #[arg(long, value_name = "D", value_parser = duration, allow_hyphen_values = true)]
     grace: Option<Duration>,
 
     /// How long before the deadline the job gets SIGKILL [default: ttl/20]
-    #[arg(long, value_name = "D", value_parser = duration)]
+    #[arg(long, value_name = "D", value_parser = duration, allow_hyphen_values = true)]
     kill_lead: Option<Duration>,
 
     /// What others see as the holder [default: the host name]
@@ -78,7 +90,7 @@ pub(super) struct Run {
     pub(super) no_wait: bool,
 
     /// Leave if the lease was not acquired within this time [default: wait for ever]
-    #[arg(long, value_name = "D", value_parser = duration)]
+    #[arg(long, value_name = "D", value_parser = duration, allow_hyphen_values = true)]
     pub(super) wait: Option<Duration>,
 
     /// The job and its arguments
@@ -87,6 +99,11 @@ pub(super) struct Run {
 }
 
 impl Run {
+    /// Whether to wait at all.
+    pub(super) fn waits(&self) -> bool {
+        !self.no_wait && self.wait != Some(Duration::ZERO)
+    }
+
     pub(super) fn timing(&self) -> Result<Timing, Exit> {
         let durations = Durations {
             ttl: self.ttl,
@@ -116,7 +133,7 @@ fn duration(text: &str) -> Result<Duration, String> {
     if text.bytes().all(|c| c.is_ascii_digit()) {
         return Err("a unit is missing, as in 500ms, 15s, 2m".into());
     }
-    humantime::parse_duration(text).map_err(|error| format!("{error}; right are 500ms, 15s, 2m"))
+    humantime::parse_duration(text).map_err(|_| "this is no duration; right are 500ms, 15s, 2m".into())
 }
 
 #[cfg(test)]

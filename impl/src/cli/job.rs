@@ -38,8 +38,17 @@ impl Job {
         Ok(Self { child, group })
     }
 
-    /// Signals the whole group. A group that is gone needs no signal.
-    pub(super) fn signal(&self, signal: Signal) {
+    /// Signals the whole group. If it is stopped, as by reading from the terminal, it goes on, or a signal that is to
+    /// end it would never reach it.
+    pub(super) fn forward(&self, signal: Signal) {
+        self.signal(signal);
+        if [Signal::INT, Signal::TERM, Signal::HUP, Signal::QUIT].contains(&signal) {
+            self.signal(Signal::CONT);
+        }
+    }
+
+    /// A group that is gone needs no signal.
+    fn signal(&self, signal: Signal) {
         let _ = process::kill_process_group(self.group, signal);
     }
 

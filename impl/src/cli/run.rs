@@ -42,6 +42,7 @@ pub(super) struct Run<'a> {
     pub(super) sender: Sender<Happening>,
     /// When the contender wants to be called.
     next: Option<LocalTime>,
+    begin: LocalTime,
     /// Whether the store ever answered.
     answered: bool,
     /// What stands between us and the lease, last time we looked.
@@ -54,7 +55,8 @@ impl<'a> Run<'a> {
         let nonce = random::nonce().map_err(|error| Exit::new(Exit::STORE, error))?;
         let holder = HolderId::new(&args.label()?, nonce, &timing);
         let clock = SystemClock;
-        let store = open(args, &timing, clock)?;
+        let begin = clock.local();
+        let store = open(args, clock, give_up_at(args, &timing, begin))?;
         let db = store.path().to_owned();
         let (sender, happenings) = channel();
         let answers = sender.clone();
@@ -75,6 +77,7 @@ impl<'a> Run<'a> {
             happenings,
             sender,
             next,
+            begin,
             answered,
             obstacle,
         })
@@ -117,15 +120,15 @@ impl<'a> Run<'a> {
     fn meet(&mut self, obstacle: String) {
         if self.obstacle != obstacle {
             self.obstacle = obstacle;
-            if !self.args.no_wait {
-                say(format!("lease {:?}: {}", self.args.lease.as_str(), self.obstacle));
+            let waiting = if self.contender.tenure().is_none() { "waiting for " } else { "" };
+            if self.args.waits() {
+                say(format!("{waiting}lease {:?}: {}", self.args.lease.as_str(), self.obstacle));
             }
         }
     }
 
     /// Contends until the lease is ours, or the time for it is over.
     fn acquire(&mut self) -> Result<Tenure, Exit> {
-        let begin = self.clock.local();
         let mut stopped = false;
         let mut input = Input::Wake;
         loop {
@@ -137,7 +140,7 @@ impl<'a> Run<'a> {
                     other => self.tell(&other),
                 }
             }
-            let stop_at = self.stop_at(begin).filter(|_| !stopped);
+            let stop_at = self.stop_at().filter(|_| !stopped);
             input = if stop_at.is_some_and(|at| self.clock.local() >= at) {
                 stopped = true;
                 Input::Shutdown
@@ -147,12 +150,12 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// When to stop contending: at the end of the time given, but not before anything is known of the lease.
-    fn stop_at(&self, begin: LocalTime) -> Option<LocalTime> {
-        let given = if self.args.no_wait { Duration::ZERO } else { self.args.wait? };
-        let given = u64::try_from(given.as_millis()).unwrap_or(u64::MAX);
-        let least = if self.obstacle.is_empty() { self.timing.request_timeout_ms() } else { 0 };
-        Some(begin.plus(given.max(least)))
+    /// When to stop contending: at the end of the time given; who does not wait stops once anything is known.
+    fn stop_at(&self) -> Option<LocalTime> {
+        match give_up_at(self.args, &self.timing, self.begin) {
+            Some(_) if !self.args.waits() && !self.obstacle.is_empty() => Some(self.begin),
+            give_up_at => give_up_at,
+        }
     }
 
     fn not_acquired(&self) -> Exit {
@@ -175,13 +178,24 @@ impl<'a> Run<'a> {
     }
 }
 
-/// Opens the store; a file that is busy is tried again for as long as a request may take.
-fn open(args: &Args, timing: &Timing, clock: SystemClock) -> Result<SqliteStore, Exit> {
-    let give_up_at = clock.local().plus(timing.request_timeout_ms());
+/// Until when the lease is waited for; who does not wait gives the store the time of one request to answer.
+fn give_up_at(args: &Args, timing: &Timing, begin: LocalTime) -> Option<LocalTime> {
+    if !args.waits() {
+        return Some(begin.plus(timing.request_timeout_ms()));
+    }
+    args.wait.map(|wait| begin.plus(u64::try_from(wait.as_millis()).unwrap_or(u64::MAX)))
+}
+
+/// Opens the store; a file that is busy is tried again for as long as the lease would be waited for.
+fn open(args: &Args, clock: SystemClock, give_up_at: Option<LocalTime>) -> Result<SqliteStore, Exit> {
+    let mut said = !args.waits();
     loop {
         match SqliteStore::open(&args.db, Arc::new(clock)) {
             Ok(store) => return Ok(store),
-            Err(OpenError::Busy { .. }) if clock.local() < give_up_at => {
+            Err(error @ OpenError::Busy { .. }) if give_up_at.is_none_or(|at| clock.local() < at) => {
+                if !std::mem::replace(&mut said, true) {
+                    say(format!("waiting: {error}"));
+                }
                 clock.sleep(Duration::from_millis(LOOK_AGAIN_MS));
             }
             Err(error) => return Err(Exit::new(Exit::STORE, error)),

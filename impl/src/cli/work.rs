@@ -72,7 +72,7 @@ impl Run<'_> {
                 Some(Happening::JobEnded) => return signalled.is_some(),
                 Some(Happening::Answer(id, answer)) => self.reply(id, answer),
                 Some(Happening::Signal(signal)) => {
-                    Signal::from_named_raw(signal).inspect(|signal| job.signal(*signal));
+                    Signal::from_named_raw(signal).inspect(|signal| job.forward(*signal));
                     Input::Wake
                 }
                 None => Input::Wake,
@@ -104,7 +104,7 @@ impl Run<'_> {
             }
             _ => say(format!("lease {lease:?} is not held any more: the job is killed")),
         }
-        job.signal(signal);
+        job.forward(signal);
     }
 
     /// Waits, and goes on renewing, until the job's group is empty; not longer than the grace (SPEC.md R6).

@@ -44,8 +44,8 @@ impl From<rusqlite::Error> for StoreError {
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OpenError {
-    /// No other process would see it.
-    #[error("{name:?} names a database that no other process can see: a lease needs a file")]
+    /// No path: empty, `:memory:`, or a URI. No other process would see the database, or might not.
+    #[error("{name:?} is no path of a file that others can open: give one; :memory: and file: URIs are none")]
     NotShared {
         /// What was given.
         name: String,
