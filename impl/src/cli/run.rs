@@ -150,12 +150,14 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// When to stop contending: at the end of the time given; who does not wait stops once anything is known.
+    /// When to stop contending: at the end of the time given, or at once, but not before anything is known of the
+    /// lease or the store had the time to answer.
     fn stop_at(&self) -> Option<LocalTime> {
-        match give_up_at(self.args, &self.timing, self.begin) {
-            Some(_) if !self.args.waits() && !self.obstacle.is_empty() => Some(self.begin),
-            give_up_at => give_up_at,
+        let least = if self.obstacle.is_empty() { self.timing.poll_ms() } else { 0 };
+        if !self.args.waits() && least == 0 {
+            return Some(self.begin);
         }
+        give_up_at(self.args, &self.timing, self.begin).map(|at| at.max(self.begin.plus(least)))
     }
 
     fn not_acquired(&self) -> Exit {
