@@ -1,6 +1,8 @@
 //! R11: the store never goes back, and the file is the file at its path.
 
+use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -104,7 +106,10 @@ fn a_replaced_file_is_seen_as_it_is_and_the_one_before_is_left_alone() {
 #[test]
 fn a_symbolic_link_is_followed_to_where_it_points_now() {
     let db = TempDb::new();
-    let (one, two) = (db.beside("one.db"), db.beside("two.db"));
+    // Not even UTF-8, as a path may be.
+    let directory = db.path().with_file_name(OsStr::from_bytes(b"nu\xff"));
+    fs::create_dir(&directory).unwrap();
+    let (one, two) = (directory.join("one.db"), directory.join("two.db"));
     execute(&one, &held(7));
     execute(&two, &held(6));
     std::os::unix::fs::symlink(&one, db.path()).unwrap();

@@ -80,6 +80,9 @@ fn a_table_of_another_form_is_refused() {
         (table(&format!("{columns}, expires_at, region")), "its columns are"),
         (table(&format!("{columns}, expires")), "its columns are"),
         (table("lease_name, holder_id, fence, acquired_at, expires_at"), "not its primary key"),
+        (TABLE.replace("expires_at INTEGER", "expires_at TEXT"), "column expires_at is of type TEXT"),
+        (TABLE.replace("fence INTEGER", "fence DOUBLE"), "column fence is of type DOUBLE"),
+        (TABLE.replace("lease_name TEXT", "lease_name INT"), "column lease_name is of type INT"),
         (table("lease_name, holder_id PRIMARY KEY, fence, acquired_at, expires_at"), "not its primary key"),
         (
             table("lease_name, holder_id, fence, acquired_at, expires_at, PRIMARY KEY (lease_name, fence)"),

@@ -1,10 +1,12 @@
 //! The job: a child in a process group of its own.
 
+use rustix::io::Errno;
 use rustix::process::{self, Pid, Signal, WaitId, WaitIdOptions};
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitStatus};
+use std::sync::mpsc::channel;
 
 /// A job that runs, or has ended and is not reaped yet.
 #[derive(Debug)]
@@ -15,55 +17,60 @@ pub(super) struct Job {
 
 impl Job {
     /// Starts it. `ended` is called, on a thread of its own, when the child has ended; it stays unreaped, so
-    /// that the group's number is not used again.
+    /// that the group's number is not used again. The thread is there before the child: a child that nobody
+    /// could wait for would have to be killed.
     pub(super) fn start<'a>(
         command: &[OsString],
         environment: impl IntoIterator<Item = (&'a str, &'a OsStr)>,
         ended: impl FnOnce() + Send + 'static,
     ) -> io::Result<Self> {
-        adopt_orphans();
         let (program, arguments) = command.split_first().ok_or(io::ErrorKind::NotFound)?;
-        let child = Command::new(program).args(arguments).envs(environment).process_group(0).spawn()?;
-        let group = Pid::from_child(&child);
+        let (tell, told) = channel();
         #[expect(
             clippy::disallowed_methods,
             reason = "only a thread can wait for a child and leave it unreaped"
         )]
         std::thread::Builder::new().name("tenure-job".into()).spawn(move || {
-            while process::waitid(WaitId::Pid(group), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT)
-                .is_err_and(|error| error == rustix::io::Errno::INTR)
-            {}
-            ended();
+            if let Ok(child) = told.recv() {
+                wait_for(child);
+                ended();
+            }
         })?;
+        let child = Command::new(program).args(arguments).envs(environment).process_group(0).spawn()?;
+        let group = Pid::from_child(&child);
+        let _ = tell.send(group);
         Ok(Self { child, group })
     }
 
     /// Signals the whole group. If it is stopped, as by reading from the terminal, it goes on, or a signal that is to
     /// end it would never reach it.
-    pub(super) fn forward(&self, signal: Signal) {
-        self.signal(signal);
+    pub(super) fn forward(&self, signal: Signal) -> io::Result<()> {
+        self.signal(signal)?;
         if [Signal::INT, Signal::TERM, Signal::HUP, Signal::QUIT].contains(&signal) {
-            self.signal(Signal::CONT);
+            self.signal(Signal::CONT)?;
         }
+        Ok(())
     }
 
     /// A group that is gone needs no signal.
-    fn signal(&self, signal: Signal) {
-        let _ = process::kill_process_group(self.group, signal);
+    fn signal(&self, signal: Signal) -> io::Result<()> {
+        match process::kill_process_group(self.group, signal) {
+            Ok(()) | Err(Errno::SRCH) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// Kills what the ended child left in its group, then takes the child's status.
-    pub(super) fn bury(mut self) -> io::Result<(ExitStatus, Remains)> {
-        self.signal(Signal::KILL);
-        Ok((self.child.wait()?, Remains { group: self.group }))
+    pub(super) fn bury(mut self) -> (io::Result<ExitStatus>, Remains) {
+        // What cannot be killed is seen by `Remains`.
+        let _ = self.signal(Signal::KILL);
+        (self.child.wait(), Remains { group: self.group })
     }
 }
 
-/// What the job leaves behind becomes our child, so that we can reap it: not every process 1 does, and not all
-/// do it soon. Where there is no such setting, on macOS, process 1 does.
-fn adopt_orphans() {
-    #[cfg(target_os = "linux")]
-    let _ = process::set_child_subreaper(Some(process::getpid()));
+fn wait_for(child: Pid) {
+    let unreaped = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+    while process::waitid(WaitId::Pid(child), unreaped).is_err_and(|error| error == Errno::INTR) {}
 }
 
 /// The group of a job whose child is buried: other members may still be dying. It must not be signalled any
@@ -74,10 +81,26 @@ pub(super) struct Remains {
 }
 
 impl Remains {
-    /// Whether nobody is left.
+    /// Whether nobody is left, but zombies: those do nothing any more, and not every process 1 reaps them soon.
     pub(super) fn are_gone(&self) -> bool {
-        // A zombie keeps its group from being empty.
-        while let Ok(Some(_)) = process::waitpgid(self.group, process::WaitOptions::NOHANG) {}
-        process::test_kill_process_group(self.group) == Err(rustix::io::Errno::SRCH)
+        let empty = process::test_kill_process_group(self.group) == Err(Errno::SRCH);
+        empty || only_zombies(self.group).unwrap_or(false)
     }
+}
+
+/// Whether all processes of a group are zombies, as `/proc` tells on Linux.
+fn only_zombies(group: Pid) -> io::Result<bool> {
+    let group = group.to_string();
+    for entry in std::fs::read_dir("/proc")? {
+        let process = entry?.path();
+        let Ok(stat) = std::fs::read_to_string(process.join("stat")) else { continue };
+        // The name, in parentheses, may contain anything; state, parent and group follow it.
+        let mut fields = stat.rsplit(')').next().unwrap_or_default().split(' ').skip(1);
+        let (state, of) = (fields.next(), fields.nth(1));
+        let last_thread = || std::fs::read_dir(process.join("task")).is_ok_and(|tasks| tasks.count() <= 1);
+        if of == Some(&group) && !(state == Some("Z") && last_thread()) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }

@@ -3,21 +3,24 @@
 mod args;
 mod job;
 mod run;
+mod say;
 mod signals;
 mod work;
 
 use clap::Parser;
+use say::say;
 use std::fmt;
-use std::io::Write;
 use std::process::ExitCode;
 
 /// Runs the command with the process's own arguments.
 pub fn main() -> ExitCode {
     let args::Cli { command: args::Command::Run(run) } = args::Cli::parse();
-    run::run(&run).unwrap_or_else(|exit| {
+    let code = run::run(&run).unwrap_or_else(|exit| {
         say(&exit.why);
         exit.code
-    })
+    });
+    say::finish();
+    code
 }
 
 /// A reason to end, and the exit code for it.
@@ -40,9 +43,4 @@ impl Exit {
     fn new(code: u8, why: impl fmt::Display) -> Self {
         Self { code: code.into(), why: why.to_string() }
     }
-}
-
-/// Tells people; a standard error that is closed is no reason to fail.
-fn say(message: impl fmt::Display) {
-    let _ = writeln!(std::io::stderr(), "tenure: {message}");
 }

@@ -10,17 +10,27 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::time::Duration;
 
 /// How often the ended job's group is looked at until it is empty, and the open of a busy file is tried again.
 pub(super) const LOOK_AGAIN_MS: u64 = 5;
 
+/// How long who does not wait for the lease waits for the store.
+const PATIENCE_MS: u64 = 5_000;
+
+/// How long the outcome of an acquire is waited for when a signal ends us.
+const LEAVE_MS: u64 = 1_000;
+
 /// Holds the lease and runs the job. The exit code, or why it came to nothing.
 pub(super) fn run(args: &Args) -> Result<ExitCode, Exit> {
-    signals::ignore()?;
     let mut run = Run::new(args)?;
-    let tenure = run.acquire()?;
-    run.work(tenure)
+    loop {
+        let tenure = run.acquire()?;
+        if run.may_begin() {
+            return run.work(tenure);
+        }
+        // We were held up for so long that the job would have to be killed at once.
+        run.step(Input::WorkStopped);
+    }
 }
 
 /// What the loop waits for.
@@ -56,10 +66,11 @@ impl<'a> Run<'a> {
         let holder = HolderId::new(&args.label()?, nonce, &timing);
         let clock = SystemClock;
         let begin = clock.local();
-        let store = open(args, clock, give_up_at(args, &timing, begin))?;
-        let db = store.path().to_owned();
         let (sender, happenings) = channel();
-        let answers = sender.clone();
+        let (signals, answers) = (sender.clone(), sender.clone());
+        signals::watch(move |signal| drop(signals.send(Happening::Signal(signal))))?;
+        let store = open(args, clock, &happenings, give_up_at(args, &timing, begin))?;
+        let db = store.path().to_owned();
         let store = StoreThread::start(store, Arc::new(clock), move |id, answer| {
             let _ = answers.send(Happening::Answer(id, answer));
         })
@@ -99,7 +110,7 @@ impl<'a> Run<'a> {
         self.clock.receive(&self.happenings, until)
     }
 
-    /// The same, where only the store is listened to.
+    /// The same, where signals and the job's end make no difference.
     pub(super) fn next_input(&mut self, until: Option<LocalTime>) -> Input {
         match self.wait(until) {
             Some(Happening::Answer(id, answer)) => self.reply(id, answer),
@@ -112,7 +123,12 @@ impl<'a> Run<'a> {
             self.meet(error.to_string());
             Reply::Failed
         });
-        self.answered |= reply != Reply::Failed;
+        if reply != Reply::Failed {
+            self.answered = true;
+            if self.contender.tenure().is_some() {
+                self.obstacle.clear();
+            }
+        }
         Input::Reply { id, reply }
     }
 
@@ -145,8 +161,26 @@ impl<'a> Run<'a> {
                 stopped = true;
                 Input::Shutdown
             } else {
-                self.next_input(stop_at)
+                match self.wait(stop_at) {
+                    Some(Happening::Answer(id, answer)) => self.reply(id, answer),
+                    Some(Happening::Signal(signal)) if signals::ends_waiting(signal) => {
+                        self.leave_nothing_held();
+                        return Err(ended_by(signal));
+                    }
+                    Some(Happening::JobEnded | Happening::Signal(_)) | None => Input::Wake,
+                }
             };
+        }
+    }
+
+    /// An acquire that is under way may still be granted: then it is given back (SPEC.md R7). Not waited for long,
+    /// since somebody wants us gone.
+    fn leave_nothing_held(&mut self) {
+        let at = self.clock.local().plus(LEAVE_MS);
+        let mut events = self.step(Input::Shutdown);
+        while !events.iter().any(|event| matches!(event, Event::Ended(_))) && self.clock.local() < at {
+            let input = self.next_input(Some(at));
+            events = self.step(input);
         }
     }
 
@@ -172,7 +206,8 @@ impl<'a> Run<'a> {
             Event::Held(row) => self.meet(format!("held by {} with fence {}", row.holder, row.fence)),
             Event::Unreadable(why) => self.meet(format!("its row is unreadable and counts as held: {why}")),
             Event::Lost(loss) => say(format!("lost lease {lease:?}: {loss}")),
-            Event::LeftToExpire => {
+            Event::NotReleased(Some(loss)) => say(format!("lease {lease:?} was not ours to release: {loss}")),
+            Event::NotReleased(None) => {
                 say(format!("lease {lease:?} could not be released: it runs out by itself"))
             }
             Event::Granted(_) | Event::Released | Event::Ended(_) => {}
@@ -180,16 +215,21 @@ impl<'a> Run<'a> {
     }
 }
 
-/// Until when the lease is waited for; who does not wait gives the store the time of one request to answer.
+/// Until when the lease is waited for; who does not wait gives the store some time to answer.
 fn give_up_at(args: &Args, timing: &Timing, begin: LocalTime) -> Option<LocalTime> {
     if !args.waits() {
-        return Some(begin.plus(timing.request_timeout_ms()));
+        return Some(begin.plus(timing.request_timeout_ms().min(PATIENCE_MS)));
     }
     args.wait.map(|wait| begin.plus(u64::try_from(wait.as_millis()).unwrap_or(u64::MAX)))
 }
 
 /// Opens the store; a file that is busy is tried again for as long as the lease would be waited for.
-fn open(args: &Args, clock: SystemClock, give_up_at: Option<LocalTime>) -> Result<SqliteStore, Exit> {
+fn open(
+    args: &Args,
+    clock: SystemClock,
+    happenings: &Receiver<Happening>,
+    give_up_at: Option<LocalTime>,
+) -> Result<SqliteStore, Exit> {
     let mut said = !args.waits();
     loop {
         match SqliteStore::open(&args.db, Arc::new(clock)) {
@@ -198,9 +238,20 @@ fn open(args: &Args, clock: SystemClock, give_up_at: Option<LocalTime>) -> Resul
                 if !std::mem::replace(&mut said, true) {
                     say(format!("waiting: {error}"));
                 }
-                clock.sleep(Duration::from_millis(LOOK_AGAIN_MS));
             }
             Err(error) => return Err(Exit::new(Exit::STORE, error)),
         }
+        let again = clock.local().plus(LOOK_AGAIN_MS);
+        if let Some(Happening::Signal(signal)) = clock.receive(happenings, Some(again))
+            && signals::ends_waiting(signal)
+        {
+            return Err(ended_by(signal));
+        }
     }
+}
+
+/// As shells tell it.
+fn ended_by(signal: i32) -> Exit {
+    let code = u8::try_from(128 + signal).unwrap_or(u8::MAX);
+    Exit::new(code, format!("ended by signal {signal} while waiting"))
 }

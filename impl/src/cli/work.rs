@@ -2,7 +2,7 @@
 
 use super::job::{Job, Remains};
 use super::run::{Happening, LOOK_AGAIN_MS, Run};
-use super::{Exit, say, signals};
+use super::{Exit, say};
 use crate::clock::Clock;
 use crate::protocol::{Event, Input, LocalTime, Tenure};
 use rustix::process::Signal;
@@ -10,12 +10,19 @@ use std::ffi::OsStr;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{ExitCode, ExitStatus};
 
+/// A group that was killed is given at least so long to be gone, however short the grace.
+const DYING_MS: u64 = 1_000;
+
 impl Run<'_> {
+    /// Whether the tenure is good for longer than it takes to kill a job.
+    pub(super) fn may_begin(&mut self) -> bool {
+        self.step(Input::Wake);
+        self.due_signal().0 != Some(Signal::KILL)
+    }
+
     /// Runs the job, renews meanwhile, and lets go once the job's whole group has stopped.
     pub(super) fn work(&mut self, tenure: Tenure) -> Result<ExitCode, Exit> {
         self.obstacle.clear();
-        let signals = self.sender.clone();
-        signals::forward(move |signal| drop(signals.send(Happening::Signal(signal))))?;
         let job = match self.start(tenure) {
             Ok(job) => job,
             Err(exit) => {
@@ -24,7 +31,7 @@ impl Run<'_> {
             }
         };
         let lost = self.guard(&job);
-        let (status, remains) = job.bury().map_err(|error| Exit::new(Exit::LOST, error))?;
+        let (status, remains) = job.bury();
         if self.are_gone(&remains) {
             self.let_go();
         } else {
@@ -32,6 +39,7 @@ impl Run<'_> {
                 "processes of the job's group are still dying: the lease is not released, it runs out by itself",
             );
         }
+        let status = status.map_err(|error| Exit::new(Exit::LOST, error))?;
         Ok(if lost { ExitCode::from(Exit::LOST) } else { code_of(status) })
     }
 
@@ -72,7 +80,7 @@ impl Run<'_> {
                 Some(Happening::JobEnded) => return signalled.is_some(),
                 Some(Happening::Answer(id, answer)) => self.reply(id, answer),
                 Some(Happening::Signal(signal)) => {
-                    Signal::from_named_raw(signal).inspect(|signal| job.forward(*signal));
+                    Signal::from_named_raw(signal).map(|signal| job.forward(signal));
                     Input::Wake
                 }
                 None => Input::Wake,
@@ -97,19 +105,22 @@ impl Run<'_> {
     }
 
     fn stop(&self, job: &Job, signal: Signal) {
+        let result = job.forward(signal);
         let lease = self.args.lease.as_str();
         match self.contender.tenure() {
             Some(_) if signal == Signal::TERM => {
-                say(format!("lease {lease:?} cannot be renewed: the job is told to stop"))
+                say(format!("lease {lease:?} cannot be renewed: the job is told to stop"));
             }
             _ => say(format!("lease {lease:?} is not held any more: the job is killed")),
         }
-        job.forward(signal);
+        if let Err(error) = result {
+            say(format!("the job could not be signalled: {error}; it may run on beside the next holder's"));
+        }
     }
 
     /// Waits, and goes on renewing, until the job's group is empty; not longer than the grace (SPEC.md R6).
     fn are_gone(&mut self, remains: &Remains) -> bool {
-        let give_up_at = self.clock.local().plus(self.timing.grace_ms());
+        let give_up_at = self.clock.local().plus(self.timing.grace_ms().max(DYING_MS));
         loop {
             if remains.are_gone() {
                 return true;

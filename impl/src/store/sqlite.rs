@@ -25,7 +25,29 @@ pub struct SqliteStore {
     path: PathBuf,
     clock: Arc<dyn Clock>,
     /// `None` after an error that left it in a state we cannot trust.
-    connection: Option<Connection>,
+    opened: Option<Opened>,
+}
+
+/// A connection, and which file the path named when it was opened.
+#[derive(Debug)]
+struct Opened {
+    connection: Connection,
+    file: Option<(u64, u64)>,
+}
+
+impl Opened {
+    fn new(path: &Path, missing: open::IfMissing) -> Result<Self, OpenError> {
+        let connection = open::connect(path, missing)?;
+        Ok(Self { connection, file: open::identity(path) })
+    }
+
+    /// Whether the path no longer names the open file: unlinked, renamed, replaced (SPEC.md R11). SQLite answers
+    /// for the name that it opened; a symbolic link on the way there may since point elsewhere.
+    fn has_moved(&self, path: &Path) -> bool {
+        let mut moved = 0;
+        let asked = self.connection.file_control(Some(MAIN_DB), FileControl::HasMoved(&mut moved));
+        asked.is_err() || moved != 0 || self.file != open::identity(path)
+    }
 }
 
 /// The answer to one request.
@@ -38,8 +60,8 @@ impl SqliteStore {
     /// [`OpenError`] says what about the file cannot be used. [`OpenError::Busy`] is worth another try.
     pub fn open(path: impl AsRef<Path>, clock: Arc<dyn Clock>) -> Result<Self, OpenError> {
         let path = open::usable_path(path.as_ref())?;
-        let connection = open::connect(&path, open::IfMissing::Create)?;
-        Ok(Self { path, clock, connection: Some(connection) })
+        let opened = Opened::new(&path, open::IfMissing::Create)?;
+        Ok(Self { path, clock, opened: Some(opened) })
     }
 
     /// The absolute path of the file.
@@ -88,27 +110,28 @@ impl SqliteStore {
         work: impl FnOnce(&Connection) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         let path = self.path.clone();
-        let connection = self.current()?;
+        let opened = self.current()?;
+        let connection = &opened.connection;
         let result = work(connection);
         if !connection.is_autocommit() {
             // An error has left the transaction open; while it is, all later ones would fail.
             let _ = connection.execute_batch("ROLLBACK");
         }
-        let (usable, moved) = (connection.is_autocommit(), has_moved(connection, &path));
-        self.connection.take_if(|_| moved || !usable);
+        let (usable, moved) = (connection.is_autocommit(), opened.has_moved(&path));
+        self.opened.take_if(|_| moved || !usable);
         if moved { Err(StoreError::Moved { path }) } else { result }
     }
 
     /// The connection; a new one if the path names another file than the open one. Never creates a file: one
     /// that vanished may come back, one made anew would grant its fences a second time.
-    fn current(&mut self) -> Result<&Connection, StoreError> {
+    fn current(&mut self) -> Result<&Opened, StoreError> {
         let path = &self.path;
-        self.connection.take_if(|connection| has_moved(connection, path));
-        match &mut self.connection {
-            Some(connection) => Ok(connection),
+        self.opened.take_if(|opened| opened.has_moved(path));
+        match &mut self.opened {
+            Some(opened) => Ok(opened),
             none => {
                 let path = open::usable_path(&self.path)?;
-                Ok(none.insert(open::connect(&path, open::IfMissing::Refuse)?))
+                Ok(none.insert(Opened::new(&path, open::IfMissing::Refuse)?))
             }
         }
     }
@@ -150,13 +173,4 @@ fn write_one(connection: &Connection, now: WallTime, request: &Request) -> Resul
         Some(reply) => Ok(reply),
         None => Ok(Reply::Refused(statements::read(connection, lease)?)),
     }
-}
-
-/// Whether the path no longer names the open file: unlinked, renamed, replaced (SPEC.md R11). SQLite answers
-/// for the name that it opened; a symbolic link on the way there may since point elsewhere.
-fn has_moved(connection: &Connection, path: &Path) -> bool {
-    let mut moved = 0;
-    let asked = connection.file_control(Some(MAIN_DB), FileControl::HasMoved(&mut moved));
-    let opened = connection.path().map_or(path, Path::new);
-    asked.is_err() || moved != 0 || opened != path && !open::same_file(opened, path)
 }

@@ -6,6 +6,7 @@
 mod exit;
 #[cfg(feature = "system")]
 mod faketime;
+mod guard;
 mod loss;
 mod takeover;
 
@@ -38,7 +39,8 @@ impl Bench {
 
     /// The same, on that database. It runs in the directory.
     fn tenure_on(&self, db: impl AsRef<OsStr>, options: &str) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_tenure-under-test"));
+        let mut command = fresh();
+        command.arg(env!("CARGO_BIN_EXE_tenure-under-test"));
         command.arg("run").arg("--db").arg(db).args(["--lease", "job"]).args(options.split_whitespace());
         command.current_dir(self.directory()).env("ALIVE", self.alive.path());
         command.stdin(Stdio::null());
@@ -48,15 +50,32 @@ impl Bench {
     /// Starts it with a job of `sh`, in which `beat X` appends a line to `log`, and `alive` is true until the
     /// test is over.
     fn start(&self, options: &str, script: &str) -> Running {
-        let prelude = "beat() { echo \"$1\" >> log; }; alive() { sleep 0.01; [ -d \"$ALIVE\" ]; };";
+        Running::start(self.job(options, script))
+    }
+
+    /// What [`Self::start`] starts.
+    fn job(&self, options: &str, script: &str) -> Command {
         let mut command = self.tenure(options);
-        command.args(["--", "sh", "-c", &format!("{prelude} {script}")]);
-        Running::start(command)
+        command.args(["--", "sh", "-c", &with_prelude(script)]);
+        command
     }
 
     /// Starts it, and waits until the script wrote `letter` into the log.
     fn started(&self, options: &str, script: &str, letter: &str) -> Running {
-        let mut running = self.start(options, script);
+        self.until(self.start(options, script), letter)
+    }
+
+    /// The same, by a shell that did something else before.
+    fn started_by(&self, before: &str, options: &str, script: &str, letter: &str) -> Running {
+        let job = self.job(options, script);
+        let words = job.get_args().skip_while(|word| *word == DEFAULT_SIGNALS);
+        let mut command = fresh();
+        command.args(["sh", "-c", &format!("{before}; exec \"$@\""), "sh"]).args(words);
+        command.current_dir(self.directory()).env("ALIVE", self.alive.path()).stdin(Stdio::null());
+        self.until(Running::start(command), letter)
+    }
+
+    fn until(&self, mut running: Running, letter: &str) -> Running {
         eventually(&format!("{letter:?} in the log"), || {
             assert_eq!(running.child.try_wait().unwrap(), None, "it has ended");
             self.log().iter().any(|line| line == letter).then_some(())
@@ -118,6 +137,22 @@ impl Drop for Bench {
     }
 }
 
+const DEFAULT_SIGNALS: &str = "--default-signal";
+
+/// Begins with all signals as they are by default, whatever is ignored around the tests.
+fn fresh() -> Command {
+    let mut command = Command::new("env");
+    if cfg!(target_os = "linux") {
+        command.arg(DEFAULT_SIGNALS);
+    }
+    command
+}
+
+fn with_prelude(script: &str) -> String {
+    let prelude = "beat() { echo \"$1\" >> log; }; alive() { sleep 0.01; [ -d \"$ALIVE\" ]; };";
+    format!("{prelude} {script}")
+}
+
 /// The command while it runs. It is killed when dropped; its job then ends with the test.
 struct Running {
     child: Child,
@@ -139,6 +174,10 @@ impl Running {
         let [stdout, stderr] = [(), ()].map(|()| tempfile::tempfile().unwrap());
         command.stdout(stdout.try_clone().unwrap()).stderr(stderr.try_clone().unwrap());
         Self { child: command.spawn().unwrap(), stdout, stderr }
+    }
+
+    fn said(&self, what: &str) -> bool {
+        text(&self.stderr).contains(what)
     }
 
     fn signal(&self, signal: Signal) {

@@ -45,8 +45,8 @@ pub enum Event {
     Lost(Loss),
     /// The lease was given back.
     Released,
-    /// The lease could not be given back, and runs out by itself.
-    LeftToExpire,
+    /// The lease could not be given back, and runs out by itself; or it was not ours any more, and why.
+    NotReleased(Option<Loss>),
     /// Nothing more will come.
     Ended(End),
 }

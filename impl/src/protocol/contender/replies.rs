@@ -19,11 +19,15 @@ impl Contender {
             }
             State::Releasing { fence, give_up_at, .. } => match reply {
                 Reply::Released => self.released(turn, Event::Released),
-                Reply::Refused(_) => self.released(turn, Event::LeftToExpire),
+                Reply::Refused(seen) => {
+                    let (loss, end) = self.judge(fence, &seen).unzip();
+                    self.released(turn, Event::NotReleased(loss));
+                    end.flatten().into_iter().for_each(|end| self.end(turn, end));
+                }
                 Reply::Failed | Reply::Seen { .. } | Reply::Granted(_) | Reply::Renewed => {
                     let again = turn.later(self.timing.retry_ms());
                     if again >= give_up_at {
-                        self.released(turn, Event::LeftToExpire);
+                        self.released(turn, Event::NotReleased(None));
                     } else {
                         let release = Errand::Due(again);
                         self.state = State::Releasing { fence, give_up_at, release };

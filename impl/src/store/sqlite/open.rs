@@ -39,6 +39,9 @@ pub(super) fn usable_path(given: &Path) -> Result<PathBuf, OpenError> {
     if !directory.is_dir() {
         return Err(OpenError::NoDirectory { directory: directory.to_owned() });
     }
+    // Where a symbolic link leads is where the file and its side files are.
+    let real = std::fs::canonicalize(&path).unwrap_or_else(|_| path.clone());
+    let directory = real.parent().unwrap_or(directory);
     if let Some(kind) = network_file_system(directory) {
         return Err(OpenError::NetworkFileSystem { path, kind });
     }
@@ -62,10 +65,9 @@ fn is_read_only(path: &Path) -> bool {
     matches!(rustix::fs::access(path, Access::WRITE_OK), Err(Errno::ROFS | Errno::ACCESS | Errno::PERM))
 }
 
-/// Whether two paths name one file.
-pub(super) fn same_file(one: &Path, other: &Path) -> bool {
-    let identity = |path: &Path| std::fs::metadata(path).map(|file| (file.dev(), file.ino()));
-    matches!((identity(one), identity(other)), (Ok(one), Ok(other)) if one == other)
+/// The device and the inode of the file that a path names.
+pub(super) fn identity(path: &Path) -> Option<(u64, u64)> {
+    std::fs::metadata(path).ok().map(|file| (file.dev(), file.ino()))
 }
 
 fn cannot_look(path: &Path, error: io::Error) -> OpenError {
@@ -151,10 +153,19 @@ fn create(connection: &Connection) -> rusqlite::Result<()> {
 }
 
 fn wrong_with_columns(connection: &Connection) -> rusqlite::Result<Option<String>> {
-    let mut query = connection.prepare("SELECT name FROM pragma_table_info('instance_leases', 'main')")?;
-    let columns = query.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<Vec<String>>>()?;
-    if columns != COLUMNS {
-        return Ok(Some(format!("its columns are ({}), not ({})", columns.join(", "), COLUMNS.join(", "))));
+    let sql = "SELECT name, type FROM pragma_table_info('instance_leases', 'main')";
+    let mut query = connection.prepare(sql)?;
+    let columns = query.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let (names, types): (Vec<String>, Vec<String>) =
+        columns.collect::<rusqlite::Result<Vec<_>>>()?.into_iter().unzip();
+    if names != COLUMNS {
+        return Ok(Some(format!("its columns are ({}), not ({})", names.join(", "), COLUMNS.join(", "))));
+    }
+    let spoilt = names.iter().zip(&types).find(|(name, kind)| spoils(name, kind));
+    if let Some((name, kind)) = spoilt {
+        return Ok(Some(format!(
+            "column {name} is of type {kind}, which would change what is written to it"
+        )));
     }
     let key = "SELECT count(*) FROM pragma_table_info('instance_leases', 'main') WHERE pk > 0 AND name = 'lease_name'
                AND (SELECT sum(pk > 0) FROM pragma_table_info('instance_leases', 'main')) = 1";
@@ -165,4 +176,18 @@ fn wrong_with_columns(connection: &Connection) -> rusqlite::Result<Option<String
         "SELECT name FROM main.sqlite_schema WHERE type = 'trigger' AND lower(tbl_name) = 'instance_leases'";
     let trigger: Option<String> = connection.query_row(trigger, [], |row| row.get(0)).optional()?;
     Ok(trigger.map(|name| format!("trigger {name} changes what we write")))
+}
+
+/// Whether a column of this type makes something else of a text, or of an integer, that is written to it, by
+/// SQLite's rules of affinity: what we wrote we could then not read.
+fn spoils(column: &str, kind: &str) -> bool {
+    let kind = kind.to_ascii_uppercase();
+    let has = |words: &[&str]| words.iter().any(|word| kind.contains(word));
+    let (integer, text) = (has(&["INT"]), has(&["CHAR", "CLOB", "TEXT"]));
+    let real = has(&["REAL", "FLOA", "DOUB"]);
+    if ["lease_name", "holder_id"].contains(&column) {
+        integer || real && !text
+    } else {
+        !integer && (text || real)
+    }
 }

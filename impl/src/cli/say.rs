@@ -1,0 +1,78 @@
+//! What people are told, by a thread of its own: a standard error that nobody reads, as of a stopped pager, must not
+//! keep the guard of a job from its work.
+
+use crate::clock::{Clock, SystemClock};
+use std::fmt::Display;
+use std::io::Write;
+use std::sync::OnceLock;
+use std::sync::mpsc::{Receiver, SyncSender, channel, sync_channel};
+
+/// How many messages may wait to be written; more are dropped.
+const QUEUE: usize = 64;
+
+/// How long the last messages are waited for, when the command ends.
+const LAST_WORDS_MS: u64 = 500;
+
+/// No message is longer, in characters: a holder id that somebody else wrote may be.
+const LENGTH_MAX: usize = 600;
+
+enum Said {
+    Line(String),
+    /// All that came before this is written.
+    Last(std::sync::mpsc::Sender<()>),
+}
+
+/// `None` if there can be no thread.
+static VOICE: OnceLock<Option<SyncSender<Said>>> = OnceLock::new();
+
+/// Tells people, at once or a little later. Control characters, which could come from a row, are escaped.
+pub(super) fn say(message: impl Display) {
+    let message: String = message.to_string().chars().take(LENGTH_MAX).flat_map(printable).collect();
+    if let Some(voice) = VOICE.get_or_init(start) {
+        let _ = voice.try_send(Said::Line(message));
+    }
+}
+
+fn printable(c: char) -> impl Iterator<Item = char> {
+    let escaped = c.is_control().then(|| c.escape_default());
+    let as_it_is = escaped.is_none().then_some(c);
+    escaped.into_iter().flatten().chain(as_it_is)
+}
+
+/// Waits, but not for long, until all that was said is written.
+pub(super) fn finish() {
+    let (written, done) = channel();
+    if let Some(voice) = VOICE.get().and_then(Option::as_ref)
+        && voice.try_send(Said::Last(written)).is_ok()
+    {
+        SystemClock.receive(&done, Some(SystemClock.local().plus(LAST_WORDS_MS)));
+    }
+}
+
+fn start() -> Option<SyncSender<Said>> {
+    let (voice, said) = sync_channel(QUEUE);
+    #[expect(clippy::disallowed_methods, reason = "the thread that writes to standard error")]
+    let thread = std::thread::Builder::new().name("tenure-say".into()).spawn(move || write(&said));
+    thread.ok().map(|_| voice)
+}
+
+/// A standard error that is closed is no reason to fail.
+fn write(said: &Receiver<Said>) {
+    for said in said {
+        match said {
+            Said::Line(line) => drop(writeln!(std::io::stderr(), "tenure: {line}")),
+            Said::Last(written) => drop(written.send(())),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_row_says_cannot_steer_a_terminal() {
+        let text: String = "web\u{1b}[2J\nü".chars().flat_map(printable).collect();
+        assert_eq!(text, "web\\u{1b}[2J\\nü");
+    }
+}
