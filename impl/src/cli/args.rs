@@ -40,8 +40,8 @@ the working directory may differ.
 The lease is believed up to a deadline: ttl, less max-skew and a little for drift, after the last renewal that
 succeeded was sent. renew-every + request timeout (ttl/6) + grace + kill-lead must be less than ttl - max-skew.
 
-Exit codes: the job's own (128+n if signal n ended it); 76 the lease was lost and the job told to stop, or killed;
-75 not acquired; 69 the database cannot be used; 126, 127 the job could not be started; 2 usage.";
+Exit codes: the job's own (128+n if signal n ended it); 76 the job was told to stop, or killed, because the lease was
+lost or nearly so; 75 not acquired; 69 the database cannot be used; 126, 127 the job could not be started; 2 usage.";
 
 /// Run a job while holding a lease
 ///
