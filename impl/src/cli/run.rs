@@ -76,7 +76,6 @@ impl<'a> Run<'a> {
         })
         .map_err(|error| Exit::new(Exit::STORE, error))?;
         let contender = Contender::new(args.lease.clone(), holder.clone(), timing);
-        let (next, answered, obstacle) = (None, false, String::new());
         Ok(Self {
             args,
             timing,
@@ -87,10 +86,10 @@ impl<'a> Run<'a> {
             store,
             happenings,
             sender,
-            next,
+            next: None,
             begin,
-            answered,
-            obstacle,
+            answered: false,
+            obstacle: String::new(),
         })
     }
 
@@ -132,14 +131,17 @@ impl<'a> Run<'a> {
         Input::Reply { id, reply }
     }
 
-    /// Tells of each obstacle once; who does not wait is told at the end.
+    /// Tells of each obstacle once; who does not wait for the lease is told at the end.
     fn meet(&mut self, obstacle: String) {
-        if self.obstacle != obstacle {
-            self.obstacle = obstacle;
-            let waiting = if self.contender.tenure().is_none() { "waiting for " } else { "" };
-            if self.args.waits() {
-                say(format!("{waiting}lease {:?}: {}", self.args.lease.as_str(), self.obstacle));
-            }
+        if self.obstacle == obstacle {
+            return;
+        }
+        self.obstacle = obstacle;
+        let lease = self.args.lease.as_str();
+        if self.contender.tenure().is_some() {
+            say(format!("lease {lease:?}: {}", self.obstacle));
+        } else if self.args.waits() {
+            say(format!("waiting for lease {lease:?}: {}", self.obstacle));
         }
     }
 
