@@ -5,6 +5,7 @@ use rustix::process::{self, Pid, Signal, WaitId, WaitIdOptions};
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::process::{Child, Command, ExitStatus};
 use std::sync::mpsc::channel;
 
@@ -88,19 +89,35 @@ impl Remains {
     }
 }
 
-/// Whether all processes of a group are zombies, as `/proc` tells on Linux.
+/// Whether a group has zombies and nothing else, as `/proc` tells on Linux. What cannot be read is no evidence.
 fn only_zombies(group: Pid) -> io::Result<bool> {
     let group = group.to_string();
+    let mut zombies = 0;
     for entry in std::fs::read_dir("/proc")? {
-        let process = entry?.path();
-        let Ok(stat) = std::fs::read_to_string(process.join("stat")) else { continue };
+        let entry = entry?;
+        let is_process = entry.file_name().as_encoded_bytes().iter().all(u8::is_ascii_digit);
+        let Some(stat) = stat_of(&entry.path()).filter(|_| is_process).transpose()? else { continue };
         // The name, in parentheses, may contain anything; state, parent and group follow it.
         let mut fields = stat.rsplit(')').next().unwrap_or_default().split(' ').skip(1);
         let (state, of) = (fields.next(), fields.nth(1));
-        let last_thread = || std::fs::read_dir(process.join("task")).is_ok_and(|tasks| tasks.count() <= 1);
-        if of == Some(&group) && !(state == Some("Z") && last_thread()) {
-            return Ok(false);
+        if of == Some(&group) {
+            let last_thread = || std::fs::read_dir(entry.path().join("task")).map(|tasks| tasks.count() <= 1);
+            if state != Some("Z") || !last_thread()? {
+                return Ok(false);
+            }
+            zombies += 1;
         }
     }
-    Ok(true)
+    Ok(zombies > 0)
+}
+
+/// A process's line in `/proc`; none if it has ended meanwhile.
+#[expect(clippy::disallowed_methods, reason = "the system tells it in a file")]
+fn stat_of(process: &Path) -> Option<io::Result<String>> {
+    match std::fs::read(process.join("stat")) {
+        Ok(line) => Some(Ok(String::from_utf8_lossy(&line).into_owned())),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        Err(error) if error.raw_os_error() == Some(Errno::SRCH.raw_os_error()) => None,
+        Err(error) => Some(Err(error)),
+    }
 }

@@ -31,7 +31,7 @@ struct Exit {
 }
 
 impl Exit {
-    /// Not acquired: somebody else holds the lease.
+    /// Not acquired in the time given; most often since somebody else holds the lease.
     const HELD: u8 = 75;
     /// The lease was lost while the job ran.
     const LOST: u8 = 76;

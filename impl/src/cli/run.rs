@@ -3,7 +3,7 @@
 use super::args::Run as Args;
 use super::{Exit, say, signals};
 use crate::clock::{Clock, SystemClock};
-use crate::protocol::{Contender, End, Event, HolderId, Input, LocalTime, Reply, RequestId, Tenure, Timing};
+use crate::protocol::{Contender, Event, HolderId, Input, LocalTime, Reply, RequestId, Tenure, Timing};
 use crate::random;
 use crate::store::{Answer, OpenError, SqliteStore, StoreThread};
 use std::path::PathBuf;
@@ -14,8 +14,8 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 /// How often the ended job's group is looked at until it is empty, and the open of a busy file is tried again.
 pub(super) const LOOK_AGAIN_MS: u64 = 5;
 
-/// How long who does not wait for the lease waits for the store.
-const PATIENCE_MS: u64 = 5_000;
+/// How long the store is waited for by who does not wait for the lease, and by who gives it back.
+pub(super) const PATIENCE_MS: u64 = 5_000;
 
 /// How long the outcome of an acquire is waited for when a signal ends us.
 const LEAVE_MS: u64 = 1_000;
@@ -53,6 +53,10 @@ pub(super) struct Run<'a> {
     /// When the contender wants to be called.
     next: Option<LocalTime>,
     begin: LocalTime,
+    /// When the store was open.
+    opened: LocalTime,
+    /// Whether the job has been started.
+    pub(super) working: bool,
     /// Whether the store ever answered.
     answered: bool,
     /// What stands between us and the lease, last time we looked.
@@ -88,6 +92,8 @@ impl<'a> Run<'a> {
             sender,
             next: None,
             begin,
+            opened: clock.local(),
+            working: false,
             answered: false,
             obstacle: String::new(),
         })
@@ -122,11 +128,9 @@ impl<'a> Run<'a> {
             self.meet(error.to_string());
             Reply::Failed
         });
-        if reply != Reply::Failed {
-            self.answered = true;
-            if self.contender.tenure().is_some() {
-                self.obstacle.clear();
-            }
+        self.answered |= reply != Reply::Failed;
+        if reply == Reply::Renewed {
+            self.obstacle.clear();
         }
         Input::Reply { id, reply }
     }
@@ -138,7 +142,7 @@ impl<'a> Run<'a> {
         }
         self.obstacle = obstacle;
         let lease = self.args.lease.as_str();
-        if self.contender.tenure().is_some() {
+        if self.working {
             say(format!("lease {lease:?}: {}", self.obstacle));
         } else if self.args.waits() {
             say(format!("waiting for lease {lease:?}: {}", self.obstacle));
@@ -147,40 +151,45 @@ impl<'a> Run<'a> {
 
     /// Contends until the lease is ours, or the time for it is over.
     fn acquire(&mut self) -> Result<Tenure, Exit> {
-        let mut stopped = false;
         let mut input = Input::Wake;
         loop {
             for event in self.step(input) {
                 match event {
                     Event::Granted(tenure) => return Ok(tenure),
-                    Event::Ended(End::Shutdown) => return Err(self.not_acquired()),
                     Event::Ended(end) => return Err(Exit::new(Exit::STORE, end)),
                     other => self.tell(&other),
                 }
             }
-            let stop_at = self.stop_at().filter(|_| !stopped);
-            input = if stop_at.is_some_and(|at| self.clock.local() >= at) {
-                stopped = true;
-                Input::Shutdown
-            } else {
-                match self.wait(stop_at) {
-                    Some(Happening::Answer(id, answer)) => self.reply(id, answer),
-                    Some(Happening::Signal(signal)) if signals::ends_waiting(signal) => {
-                        self.leave_nothing_held();
-                        return Err(ended_by(signal));
-                    }
-                    Some(Happening::JobEnded | Happening::Signal(_)) | None => Input::Wake,
+            let stop_at = self.stop_at();
+            // An acquire that is under way may still be granted: then it is given back (SPEC.md R7).
+            if stop_at.is_some_and(|at| self.clock.local() >= at) {
+                self.settle(Input::Shutdown, PATIENCE_MS);
+                return Err(self.not_acquired());
+            }
+            input = match self.wait(stop_at) {
+                Some(Happening::Answer(id, answer)) => self.reply(id, answer),
+                Some(Happening::Signal(signal)) if signals::ends_waiting(signal) => {
+                    self.settle(Input::Shutdown, LEAVE_MS);
+                    return Err(ended_by(signal));
                 }
+                Some(Happening::JobEnded | Happening::Signal(_)) | None => Input::Wake,
             };
         }
     }
 
-    /// An acquire that is under way may still be granted: then it is given back (SPEC.md R7). Not waited for long,
-    /// since somebody wants us gone.
-    fn leave_nothing_held(&mut self) {
-        let at = self.clock.local().plus(LEAVE_MS);
-        let mut events = self.step(Input::Shutdown);
-        while !events.iter().any(|event| matches!(event, Event::Ended(_))) && self.clock.local() < at {
+    /// Goes on until nothing is left to be done. False if that time is over before: then the lease runs out by itself,
+    /// if it is held.
+    pub(super) fn settle(&mut self, input: Input, within_ms: u64) -> bool {
+        let at = self.clock.local().plus(within_ms);
+        let mut events = self.step(input);
+        loop {
+            events.iter().for_each(|event| self.tell(event));
+            if events.iter().any(|event| matches!(event, Event::Ended(_))) {
+                return true;
+            }
+            if self.clock.local() >= at {
+                return false;
+            }
             let input = self.next_input(Some(at));
             events = self.step(input);
         }
@@ -189,11 +198,13 @@ impl<'a> Run<'a> {
     /// When to stop contending: at the end of the time given, or at once, but not before anything is known of the
     /// lease or the store had the time to answer.
     fn stop_at(&self) -> Option<LocalTime> {
-        let least = if self.obstacle.is_empty() { self.timing.poll_ms() } else { 0 };
-        if !self.args.waits() && least == 0 {
-            return Some(self.begin);
-        }
-        give_up_at(self.args, &self.timing, self.begin).map(|at| at.max(self.begin.plus(least)))
+        let at = give_up_at(self.args, &self.timing, self.begin)?;
+        Some(match (self.obstacle.is_empty(), self.args.waits()) {
+            (true, true) => at.max(self.opened.plus(self.timing.poll_ms())),
+            (true, false) => at.max(self.opened.plus(PATIENCE_MS.min(self.timing.request_timeout_ms()))),
+            (false, true) => at,
+            (false, false) => self.opened,
+        })
     }
 
     fn not_acquired(&self) -> Exit {

@@ -13,7 +13,7 @@ const QUEUE: usize = 64;
 /// How long the last messages are waited for, when the command ends.
 const LAST_WORDS_MS: u64 = 500;
 
-/// No message is longer, in characters: a holder id that somebody else wrote may be.
+/// A message is cut to so many characters, before escaping: a holder id that somebody else wrote may be longer.
 const LENGTH_MAX: usize = 600;
 
 enum Said {

@@ -1,7 +1,7 @@
 //! `tenure run`, once the lease is held: the job runs, and the lease is let go only when it has stopped.
 
 use super::job::{Job, Remains};
-use super::run::{Happening, LOOK_AGAIN_MS, Run};
+use super::run::{Happening, LOOK_AGAIN_MS, PATIENCE_MS, Run};
 use super::{Exit, say};
 use crate::clock::Clock;
 use crate::protocol::{Event, Input, LocalTime, Tenure};
@@ -14,15 +14,16 @@ use std::process::{ExitCode, ExitStatus};
 const DYING_MS: u64 = 1_000;
 
 impl Run<'_> {
-    /// Whether the tenure is good for longer than it takes to kill a job.
+    /// Whether the tenure is good for so long that a job would not be told to stop at once.
     pub(super) fn may_begin(&mut self) -> bool {
         self.step(Input::Wake);
-        self.due_signal().0 != Some(Signal::KILL)
+        self.due_signal().0.is_none()
     }
 
     /// Runs the job, renews meanwhile, and lets go once the job's whole group has stopped.
     pub(super) fn work(&mut self, tenure: Tenure) -> Result<ExitCode, Exit> {
         self.obstacle.clear();
+        self.working = true;
         let job = match self.start(tenure) {
             Ok(job) => job,
             Err(exit) => {
@@ -72,15 +73,20 @@ impl Run<'_> {
                 self.tell(&event);
             }
             let (signal, look_at) = self.due_signal();
-            if signal.is_some() && signal != signalled && signalled != Some(Signal::KILL) {
-                signal.inspect(|signal| self.stop(job, *signal));
-                signalled = signal;
+            if let Some(signal) = signal
+                && ![Some(signal), Some(Signal::KILL)].contains(&signalled)
+            {
+                self.stop(job, signal);
+                signalled = Some(signal);
             }
             input = match self.wait(look_at) {
                 Some(Happening::JobEnded) => return signalled.is_some(),
                 Some(Happening::Answer(id, answer)) => self.reply(id, answer),
                 Some(Happening::Signal(signal)) => {
-                    Signal::from_named_raw(signal).map(|signal| job.forward(signal));
+                    let forwarded = Signal::from_named_raw(signal).map(|signal| job.forward(signal));
+                    if let Some(Err(error)) = forwarded {
+                        say(format!("signal {signal} could not be passed on to the job: {error}"));
+                    }
                     Input::Wake
                 }
                 None => Input::Wake,
@@ -111,14 +117,16 @@ impl Run<'_> {
             Some(_) if signal == Signal::TERM => {
                 say(format!("lease {lease:?} cannot be renewed: the job is told to stop"));
             }
-            _ => say(format!("lease {lease:?} is not held any more: the job is killed")),
+            Some(_) => say(format!("lease {lease:?} cannot be renewed: the job is killed")),
+            None => say(format!("lease {lease:?} is not held any more: the job is killed")),
         }
         if let Err(error) = result {
             say(format!("the job could not be signalled: {error}; it may run on beside the next holder's"));
         }
     }
 
-    /// Waits, and goes on renewing, until the job's group is empty; not longer than the grace (SPEC.md R6).
+    /// Waits, and goes on renewing, until the job's group is empty; not longer than the grace, or a second if that is
+    /// shorter (SPEC.md R6).
     fn are_gone(&mut self, remains: &Remains) -> bool {
         let give_up_at = self.clock.local().plus(self.timing.grace_ms().max(DYING_MS));
         loop {
@@ -138,17 +146,11 @@ impl Run<'_> {
 
     /// The work has stopped: gives the lease back, if it is still ours (SPEC.md R6).
     fn let_go(&mut self) {
-        let mut events = self.step(Input::Shutdown);
-        events.extend(self.step(Input::WorkStopped));
-        loop {
-            for event in events {
-                self.tell(&event);
-                if matches!(event, Event::Ended(_)) {
-                    return;
-                }
-            }
-            let input = self.next_input(None);
-            events = self.step(input);
+        for event in self.step(Input::Shutdown) {
+            self.tell(&event);
+        }
+        if !self.settle(Input::WorkStopped, PATIENCE_MS) {
+            self.tell(&Event::NotReleased(None));
         }
     }
 }

@@ -33,6 +33,14 @@ pub enum ConfigError {
         sum(.0)
     )]
     Sum(Timing),
+    /// A renewal could not be confirmed before the lease is over (SPEC.md R4).
+    #[error(
+        "renew + request timeout must be less than {validity:?}, for which a lease is believed: ttl less the margin"
+    )]
+    TooLateToRenew {
+        /// TTL − margin.
+        validity: Duration,
+    },
     /// A name or label that no row can hold.
     #[error("{what} {value:?}: {wrong}; it must have 1 to 255 bytes of UTF-8 without control characters")]
     Text {

@@ -99,9 +99,12 @@ impl Timing {
         let sum = [self.renew_every, self.request_timeout, self.grace, self.kill_lead]
             .into_iter()
             .fold(0, u64::saturating_add);
-        // The margin exceeds max_skew by drift and a millisecond, so validity is checked as well.
-        if sum >= self.ttl.saturating_sub(self.max_skew) || self.kill_lead >= self.validity() {
+        if sum >= self.ttl.saturating_sub(self.max_skew) {
             return Err(ConfigError::Sum(self));
+        }
+        // The margin exceeds max_skew by drift and a millisecond.
+        if self.renew_every.saturating_add(self.request_timeout) >= self.validity() {
+            return Err(ConfigError::TooLateToRenew { validity: Duration::from_millis(self.validity()) });
         }
         Ok(self)
     }
@@ -142,7 +145,7 @@ impl Timing {
         self.ttl.saturating_sub(self.margin_ms())
     }
 
-    /// How often a standby looks at the row, in milliseconds: what a handover takes at most.
+    /// How often a standby looks at the row, in milliseconds, an eighth more or less: what a handover takes at most.
     pub const fn poll_ms(&self) -> u64 {
         let fifteenth = self.ttl / 15;
         if fifteenth > 1000 { 1000 } else { fifteenth }
@@ -191,6 +194,15 @@ mod tests {
             (Durations { request_timeout: Some(ms(0)), ..base }, "request timeout"),
             (Durations { renew_every: Some(ms(7_000)), ..base }, "7s + 2.5s + 3.75s + 750ms = 14s"),
             (Durations { max_skew: Some(ms(15_000)), ..base }, "15s − 15s"),
+            (
+                Durations {
+                    renew_every: Some(ms(11_499)),
+                    grace: Some(ms(0)),
+                    kill_lead: Some(ms(0)),
+                    ..base
+                },
+                "less than 13.996s",
+            ),
             (Durations { grace: Some(Duration::MAX), ..base }, "grace"),
         ];
         for (durations, says) in cases {

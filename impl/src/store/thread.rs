@@ -21,7 +21,8 @@ pub struct StoreThread {
 }
 
 impl StoreThread {
-    /// Starts the thread. `answer` is called on it, with each request's answer in turn.
+    /// Starts the thread. `answer` is called on it, with each request's answer in turn. It serves one contender: of two,
+    /// both would count their requests from 1, and an answer would not tell whose it is.
     ///
     /// # Errors
     /// If the operating system starts no more threads.
@@ -61,17 +62,24 @@ fn serve(
     }
 }
 
-/// Tries again while the file is busy, until the first of the requests is given up on.
+/// Asks again what found the file busy, each until it is given up on.
 fn execute(store: &mut SqliteStore, clock: &dyn Clock, batch: &[Request]) -> Vec<Answer> {
-    let give_up_at = batch.iter().map(|request| request.give_up_at).min();
+    let mut answers = store.execute(batch);
     let mut pause = RETRY_FIRST;
     loop {
-        let answers = store.execute(batch);
-        let busy = answers.iter().any(|answer| matches!(answer, Err(StoreError::Busy)));
-        if !busy || give_up_at.is_none_or(|at| clock.local() >= at) {
+        let is_busy = |answer: &Answer| answer.as_ref().is_err_and(StoreError::is_busy);
+        let now = clock.local();
+        let (busy, again): (Vec<usize>, Vec<Request>) = (batch.iter().enumerate())
+            .filter(|(i, request)| now < request.give_up_at && answers.get(*i).is_some_and(is_busy))
+            .map(|(i, request)| (i, request.clone()))
+            .unzip();
+        if busy.is_empty() {
             return answers;
         }
         clock.sleep(pause.mul_f64(0.5 + (random::roll() % 1024) as f64 / 1024.0));
         pause = (pause * 2).min(RETRY_LAST);
+        for (i, answer) in busy.into_iter().zip(store.execute(&again)) {
+            answers[i] = answer;
+        }
     }
 }

@@ -80,7 +80,9 @@ fn renewals_keep_the_lease_of_a_job_that_runs_for_several_ttls_with_the_same_fen
         let row = bench.row();
         assert_eq!(
             (row.fence, &row.holder, row.acquired_at),
-            (first.fence, &first.holder, first.acquired_at)
+            (first.fence, &first.holder, first.acquired_at),
+            "{}",
+            super::text(&holder.stderr)
         );
         expiries.push(row.expires_at);
         (SystemClock.local() >= until).then_some(())

@@ -16,7 +16,9 @@ pub enum Input {
     },
     /// Contend no more. A tenure goes on, and is renewed, until its work has stopped (SPEC.md R6).
     Shutdown,
-    /// The tenure's work has stopped: it returned, its process group is empty (SPEC.md R6).
+    /// The tenure's work has stopped: it returned, its process group is empty (SPEC.md R6). Never say so of work that
+    /// was dropped, that panicked or that did not stop in time: call [`step`](super::Contender::step) no more, and
+    /// the lease runs out.
     WorkStopped,
 }
 
@@ -45,7 +47,8 @@ pub enum Event {
     Lost(Loss),
     /// The lease was given back.
     Released,
-    /// The lease could not be given back, and runs out by itself; or it was not ours any more, and why.
+    /// The lease could not be given back, and runs out by itself (if its row is readable); or it was not ours any
+    /// more, and why.
     NotReleased(Option<Loss>),
     /// Nothing more will come.
     Ended(End),

@@ -20,7 +20,7 @@ impl Contender {
             State::Releasing { fence, give_up_at, .. } => match reply {
                 Reply::Released => self.released(turn, Event::Released),
                 Reply::Refused(seen) => {
-                    let (loss, end) = self.judge(fence, &seen).unzip();
+                    let (loss, end) = self.judge(turn, fence, &seen).unzip();
                     self.released(turn, Event::NotReleased(loss));
                     end.flatten().into_iter().for_each(|end| self.end(turn, end));
                 }
@@ -141,7 +141,7 @@ impl Contender {
                 let renewal = self.next_renewal(turn, flight);
                 self.state = State::Holding { fence, deadline, renewal };
             }
-            Reply::Refused(seen) => match self.judge(fence, &seen) {
+            Reply::Refused(seen) => match self.judge(turn, fence, &seen) {
                 Some((loss, end)) => self.lose(turn, loss, end),
                 None => self.renew_again(turn, tenure),
             },
@@ -157,8 +157,11 @@ impl Contender {
         self.state = State::Holding { fence, deadline, renewal };
     }
 
-    /// Why a renewal matched nothing. An unreadable row is nobody's evidence: nobody can take it either.
-    fn judge(&mut self, fence: Fence, seen: &Seen) -> Option<(Loss, Option<End>)> {
+    /// Why a renewal or a release matched nothing. An unreadable row is told, but is no loss: nobody can take it.
+    fn judge(&mut self, turn: &mut Turn, fence: Fence, seen: &Seen) -> Option<(Loss, Option<End>)> {
+        if let Seen::Unreadable(why) = seen {
+            turn.out.events.push(Event::Unreadable(why.clone()));
+        }
         if let Err(end) = self.raise_floor(seen) {
             return Some((Loss::StoreWentBack, Some(end)));
         }

@@ -23,7 +23,7 @@ pub enum StoreError {
         /// The path.
         path: PathBuf,
     },
-    /// The file could not be opened again. Nothing was written: try again.
+    /// The file could not be opened again. The request was not written: try again.
     #[error(transparent)]
     Open(#[from] OpenError),
     /// The wall clock stands before 1970. Nothing was written: set the clock.
@@ -34,13 +34,21 @@ pub enum StoreError {
     },
 }
 
+impl StoreError {
+    /// Whether the file was busy, nothing was written, and asking again is all there is to do.
+    pub fn is_busy(&self) -> bool {
+        matches!(self, Self::Busy | Self::Open(OpenError::Busy { .. }))
+    }
+}
+
 impl From<rusqlite::Error> for StoreError {
     fn from(error: rusqlite::Error) -> Self {
         if is_busy(&error) { Self::Busy } else { Self::Sqlite(Arc::new(error)) }
     }
 }
 
-/// A database that cannot be used as it is. Nothing was written, but for an empty table in a new file.
+/// A database that cannot be used as it is. No lease was written; an empty file may have become a database, and may
+/// have got the table.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OpenError {
