@@ -198,12 +198,13 @@ impl<'a> Run<'a> {
     /// When to stop contending: at the end of the time given, or at once, but not before anything is known of the
     /// lease or the store had the time to answer.
     fn stop_at(&self) -> Option<LocalTime> {
-        let at = give_up_at(self.args, &self.timing, self.begin)?;
-        Some(match (self.obstacle.is_empty(), self.args.waits()) {
+        let waits = self.args.waits();
+        let begin = if waits { self.begin } else { self.opened };
+        let at = give_up_at(self.args, &self.timing, begin)?;
+        Some(match (self.obstacle.is_empty(), waits) {
             (true, true) => at.max(self.opened.plus(self.timing.poll_ms())),
-            (true, false) => at.max(self.opened.plus(PATIENCE_MS.min(self.timing.request_timeout_ms()))),
-            (false, true) => at,
             (false, false) => self.opened,
+            (true, false) | (false, true) => at,
         })
     }
 

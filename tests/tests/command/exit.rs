@@ -1,14 +1,11 @@
 //! What the job is given, exit codes, and signals.
 
-use super::{Bench, Running, text};
+use super::{Bench, Running, UNTIL_GO, text};
 use rustix::process::Signal;
 use std::fs;
 use std::io::Write;
 use std::process::Stdio;
 use tests::{TABLE, eventually, execute};
-
-/// A job that runs until it is told to go.
-const UNTIL_GO: &str = "beat up; while alive && [ ! -e go ]; do :; done;";
 
 /// SPEC.md R10: no two runs share a holder id.
 #[test]

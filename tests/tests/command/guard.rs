@@ -1,6 +1,6 @@
 //! What must not keep the guard of a job from its work.
 
-use super::Bench;
+use super::{Bench, UNTIL_GO};
 use rustix::process::Signal;
 use std::io::Write;
 use tests::eventually;
@@ -51,7 +51,7 @@ fn a_signal_that_would_stop_the_guard_does_nothing() {
 #[test]
 fn what_was_ignored_when_it_started_stays_ignored_for_it_and_for_the_job() {
     let bench = Bench::new();
-    let holder = bench.started_by("trap '' HUP", "", "beat a; while alive && [ ! -e go ]; do :; done", "a");
+    let holder = bench.started_by("trap '' HUP", "", UNTIL_GO, "up");
     holder.signal(Signal::HUP);
     let renewed = bench.row().expires_at;
     eventually("it renews", || (bench.row().expires_at > renewed).then_some(()));
@@ -63,8 +63,7 @@ fn what_was_ignored_when_it_started_stays_ignored_for_it_and_for_the_job() {
 #[test]
 fn a_parent_that_ignores_its_children_changes_no_exit_code() {
     let bench = Bench::new();
-    let script = "beat a; while alive && [ ! -e go ]; do :; done; exit 3";
-    let holder = bench.started_by("trap '' CHLD", "", script, "a");
+    let holder = bench.started_by("trap '' CHLD", "", &format!("{UNTIL_GO} exit 3"), "up");
     bench.go();
     holder.end().expect(3);
     assert_eq!(bench.row().expires_at, 0);
@@ -73,7 +72,7 @@ fn a_parent_that_ignores_its_children_changes_no_exit_code() {
 #[test]
 fn a_lease_that_was_lost_before_the_jobs_end_is_told_so() {
     let bench = Bench::new();
-    let holder = bench.started("", "beat a; while alive && [ ! -e go ]; do :; done; exit 4", "a");
+    let holder = bench.started("", &format!("{UNTIL_GO} exit 4"), "up");
     bench.db.execute("UPDATE instance_leases SET holder_id = 'web' || char(27) || '[2J', fence = 7");
     bench.go();
     holder.end().expect(4).says("not ours to release: superseded by web\\u{1b}[2J with fence 7");

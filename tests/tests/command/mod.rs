@@ -20,6 +20,9 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use tempfile::TempDir;
 use tests::{RawRow, TempDb, eventually};
 
+/// A job that runs until it is told to go.
+const UNTIL_GO: &str = "beat up; while alive && [ ! -e go ]; do :; done;";
+
 /// A directory for a database and the files of the jobs.
 struct Bench {
     db: TempDb,
