@@ -13,7 +13,8 @@ mod player;
 pub mod rival;
 mod wait;
 
-pub use clock::SetClock;
+pub use clock::HookedClock;
 pub use db::{Dump, RawRow, TABLE, TempDb, execute};
 pub use player::{Player, bound, holder, lease, request, timing};
+pub use tenure::clock::SetClock;
 pub use wait::eventually;

@@ -44,6 +44,18 @@ impl Contender {
         }
     }
 
+    /// The same, and what an earlier contender of the same process saw counts as seen: a store that shows less went
+    /// back (SPEC.md R11).
+    #[must_use]
+    pub fn with_floor(self, floor: Option<Fence>) -> Self {
+        Self { floor, ..self }
+    }
+
+    /// The highest fence seen.
+    pub fn floor(&self) -> Option<Fence> {
+        self.floor
+    }
+
     /// The tenure that is believed in; its deadline must be compared with the clock before every act.
     pub fn tenure(&self) -> Option<Tenure> {
         match self.state {
@@ -65,7 +77,7 @@ impl Contender {
         if let Some((flight, reply)) = self.answer(now, &input) {
             self.on_reply(&mut turn, flight, reply);
         }
-        self.notice_deadline(&mut turn);
+        self.notice_deadline(&mut turn, &input);
         if input == Input::WorkStopped {
             self.on_work_stopped(&mut turn);
         }
@@ -80,15 +92,16 @@ impl Contender {
         let flight = self.state.flight()?;
         match input {
             Input::Reply { id, reply } if *id == flight.id => Some((flight, reply.clone())),
-            Input::Reply { .. } | Input::Wake | Input::Shutdown | Input::WorkStopped => {
+            Input::Reply { .. } | Input::Wake | Input::Latched | Input::Shutdown | Input::WorkStopped => {
                 (now >= flight.give_up_at).then_some((flight, Reply::Failed))
             }
         }
     }
 
     /// Past the deadline the tenure is over for good (SPEC.md R5).
-    fn notice_deadline(&mut self, turn: &mut Turn) {
-        if self.tenure().is_some_and(|tenure| turn.now >= tenure.deadline) {
+    fn notice_deadline(&mut self, turn: &mut Turn, input: &Input) {
+        let passed = |tenure: Tenure| turn.now >= tenure.deadline || *input == Input::Latched;
+        if self.tenure().is_some_and(passed) {
             self.lose(turn, Loss::DeadlinePassed, None);
         }
     }

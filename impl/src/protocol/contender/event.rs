@@ -14,6 +14,9 @@ pub enum Input {
         /// The answer.
         reply: Reply,
     },
+    /// A check found that the deadline had passed, and has said so. A renewal that came a moment later, or is under way,
+    /// changes nothing (SPEC.md R5.4).
+    Latched,
     /// Contend no more. A tenure goes on, and is renewed, until its work has stopped (SPEC.md R6).
     Shutdown,
     /// The tenure's work has stopped: it returned, its process group is empty (SPEC.md R6). Never say so of work that
@@ -87,6 +90,9 @@ pub enum Loss {
     /// See [`End::StoreWentBack`].
     #[error("the store went back to an older state")]
     StoreWentBack,
+    /// What drives the contender has died of a defect: nothing is renewed any more. A contender never says so itself.
+    #[error("the keeper died: nothing is renewed any more")]
+    KeeperDied,
 }
 
 /// Why a contender contends no more.

@@ -106,6 +106,7 @@ fn inputs() -> Vec<(String, u64, Input)> {
         ("granted a fence not above the floor".into(), 0, reply(Reply::Granted(fence(5)))),
         ("renewed".into(), 0, reply(Reply::Renewed)),
         ("released".into(), 0, reply(Reply::Released)),
+        ("a check found it passed".into(), 0, Input::Latched),
         ("shutdown".into(), 0, Input::Shutdown),
         ("shutdown after the timeout".into(), 1_500, Input::Shutdown),
         ("work stopped".into(), 0, Input::WorkStopped),
