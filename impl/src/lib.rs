@@ -1,80 +1,150 @@
 //! A named lease with a fencing token, on SQLite: of many processes, exactly one holds it and may act.
 //!
 //! The lease is a row of a table in an SQLite file that the contenders share. Each tenure, one unbroken custody of
-//! a lease, has a number of its own, its [fence](protocol::Fence), higher than all before it: hand it to whatever
-//! you write to, and a holder that stalled and came back is refused. SPEC.md, in the repository, states the
-//! protocol as rules R1 to R12; its model is checked in full, and rules are cited here by their numbers.
+//! a lease, has a number of its own, its [fence](Held::fence), higher than all before it: hand it to whatever you write
+//! to, and a holder that stalled and came back is refused. SPEC.md, in the repository, states the protocol as rules R1
+//! to R12; its model is checked in full, and rules are cited here by their numbers.
 //!
-//! This first form has the parts that the command `tenure` is made of. A driver that runs them for you, with handles
-//! for async and blocking callers, comes next.
+//! # Async
 //!
-//! - [`protocol`]: a contender as a pure state machine.
-//! - [`store`]: the table, and the thread that talks to it.
-//! - [`clock`], [`random`]: the only places that read clocks, wait, and draw random numbers.
+//! With the feature `tokio`, for its `CancellationToken`; any runtime will do.
 //!
-//! # Example
-//!
-//! Acquire a lease, act, and give it back:
-//!
-//! ```
-//! use std::sync::{Arc, mpsc::channel};
-//! use tenure::clock::{Clock, SystemClock};
-//! use tenure::protocol::{Contender, Durations, Event, HolderId, Input, Label, LeaseName, Reply};
-//! use tenure::store::{SqliteStore, StoreThread};
+#![cfg_attr(feature = "tokio", doc = "```")]
+#![cfg_attr(not(feature = "tokio"), doc = "```ignore")]
+//! # use std::time::Duration;
+//! use tenure::{CancellationToken, Elector, Held};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! # let directory = tempfile::tempdir()?;
 //! # let file = directory.path().join("app.db");
-//! let timing = Durations::default().check()?; // TTL 15 s
-//! let me = HolderId::new(&Label::new("web-1")?, tenure::random::nonce()?, &timing);
-//! let mut contender = Contender::new(LeaseName::new("cleanup")?, me, timing);
+//! // Once, at the start: it opens the file, and blocks for it.
+//! let elector = Elector::builder(&file).ttl(Duration::from_secs(15)).label("web-1").build()?;
+//! # tokio::runtime::Builder::new_current_thread().enable_time().build()?.block_on(async {
 //!
-//! let clock = SystemClock;
-//! let (replies, inbox) = channel();
-//! let store = SqliteStore::open(file, Arc::new(clock))?;
-//! let store = StoreThread::start(store, Arc::new(clock), move |id, answer| {
-//!     let reply = answer.unwrap_or(Reply::Failed);
-//!     replies.send(Input::Reply { id, reply }).ok();
+//! let done = elector
+//!     .run("cleanup", async |held: Held, stop: CancellationToken| {
+//!         for batch in 1..=3 {
+//!             if stop.is_cancelled() || !held.is_held() {
+//!                 break;
+//!             }
+//!             println!("batch {batch}, with fence {}", held.fence());
+//!             tokio::time::sleep(Duration::from_millis(1)).await;
+//!         }
+//!     })
+//!     .await;
+//! # done?;
+//! # Ok(())
+//! # })
+//! # }
+//! ```
+//!
+//! # Blocking
+//!
+//! ```
+//! # use std::time::Duration;
+//! use tenure::Elector;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let directory = tempfile::tempdir()?;
+//! # let file = directory.path().join("app.db");
+//! let elector = Elector::builder(&file).build()?;
+//!
+//! elector.run_blocking("cleanup", |held| {
+//!     for batch in 1..=3 {
+//!         if held.should_stop() {
+//!             break;
+//!         }
+//!         println!("batch {batch}, with fence {}", held.fence());
+//!     }
 //! })?;
 //!
-//! let mut input = Input::Wake;
-//! 'run: loop {
-//!     let output = contender.step(clock.local(), tenure::random::roll(), input);
-//!     output.request.into_iter().for_each(|request| store.send(request));
-//!     input = Input::Wake;
-//!     for event in output.events {
-//!         match event {
-//!             Event::Granted(tenure) => {
-//!                 println!("acting with fence {}", tenure.fence); // short work; long work runs elsewhere
-//!                 contender.step(clock.local(), 0, Input::Shutdown);
-//!                 input = Input::WorkStopped;
-//!             }
-//!             Event::Ended(_) => break 'run,
-//!             _ => {}
-//!         }
-//!     }
-//!     if input == Input::Wake {
-//!         input = clock.receive(&inbox, output.next).unwrap_or(Input::Wake);
-//!     }
-//! }
+//! // Or hold it yourself: every wait is a future, and has a `wait` for threads.
+//! let held = elector.acquire("backup").wait()?;
+//! assert!(held.is_held());
+//! drop(held); // gives it back
 //! # Ok(())
 //! # }
 //! ```
 //!
+//! # What `run` does
+//!
+//! 1. It waits its turn, if this process contends for that name already.
+//! 2. It looks at the row each poll interval, and acquires it once it is free: one conditional write, with a new fence
+//!    (R1, R2).
+//! 3. It calls the work. Meanwhile the lease is renewed each third of the TTL, on a thread of its own. Each renewal is
+//!    believed from the moment it was *sent* (R4).
+//! 4. Before each act the work asks [`Held::is_held`]: a comparison of the clock with the deadline, which needs no answer
+//!    and no other thread (R5). It hands the fence to whatever it writes to.
+//! 5. When renewals fail and only the grace is left, or at a [`shutdown`](Elector::shutdown), the work is told to stop.
+//!    Async work that has not returned when its grace is over is dropped, before anybody else can hold the lease; work on
+//!    a thread cannot be stopped from outside: it looks at [`Held::should_stop`].
+//! 6. When the work has returned, the lease is given back, and is free for everybody at once (R6). If it was lost, it goes
+//!    on with 1, but not before the work has stopped. Work that panicked or was dropped gives nothing back: the lease
+//!    runs out.
+//!
+//! [`acquire`](Elector::acquire) is 1 and 2 alone: the last clone of [`Held`] that is dropped gives the lease back.
+//!
+//! # When something goes wrong
+//!
+//! Errors are typed, and say what to do: [`Remedy`]. A lease that is lost is told once, with the reason,
+//! by [`Held::lost`]; each change of custody is an event of `tracing`, with lease, fence and holder. A store that fails is
+//! asked again and again, and ends nothing by itself. [`Elector::health`] and [`Elector::counters`] are for your own
+//! health check and metrics; [`Elector::observe`] sees who holds a lease without contending for it.
+//!
+//! If the process dies in the middle, whatever it did is either committed or not, and its lease runs out within the TTL
+//! and `max_skew`; the next holder has the next fence.
+//!
+//! # Which thread does what
+//!
+//! See [`keeper`], which has the picture. An elector has one thread that renews and tells of losses, and does no I/O; one
+//! that talks to SQLite; and one that passes events to `tracing`. All its leases share them.
+//!
+//! # What it is not
+//!
+//! - Not a queue: whoever is first gets the lease. Not a schedule: the next holder works as well.
+//! - Not for machines that share no file: the store is one SQLite file on one host. (Containers on it count.)
+//! - Not enough by itself for acts outside the store. A process can be paused between its check and its act: only
+//!   whoever receives the act, and compares fences, can refuse it.
+//! - Not a supervisor: tasks and threads that your work starts, and that outlive it, are yours to stop. Give each a clone
+//!   of [`Held`], and the lease is not contended for again before the last is dropped.
+//!
 //! # What to know of SQLite
 //!
-//! - The file must be on a local disk, in a directory that all contenders share; `:memory:` is nobody else's.
+//! - The file must be on a local disk, in a directory that all contenders share; `:memory:` is nobody else's. Network file
+//!   systems and hard links are refused, as far as they can be told.
 //! - A new file gets WAL; an existing one keeps its journal mode. Our connection is its own, with
 //!   `synchronous=EXTRA`; every other connection to the file must use at least NORMAL (R8).
+//! - A writer that keeps the file locked for longer than TTL less the renewal interval costs a holder its lease.
+//! - A running elector never makes a database anew that has vanished, and one that went back to an older state ends all
+//!   contending for the lease (R11).
 //! - One program must not contain two copies of SQLite that open one file: closing a file drops the other copy's
 //!   locks. Cargo sees to it as far as it can: only one crate may link `sqlite3`. If your program links SQLite by
 //!   other means, turn the feature `bundled` off.
+//! - Do not `fork` a process that has an elector: the child has its memory, and not its threads.
 //! - Linux and macOS.
+//!
+//! # Features
+//!
+//! - `bundled`, on by default: SQLite is compiled in; without it the system's is linked.
+//! - `tokio`: [`Elector::run`](Elector) for async work, with tokio-util's `CancellationToken`. Brings no runtime.
+//! - `cli`: what the command `tenure` needs.
 pub mod clock;
+pub mod elector;
+pub mod keeper;
 pub mod protocol;
 pub mod random;
 pub mod store;
 
+pub use elector::{AcquireError, BuildError, Builder, Elector, Held, LeftToRunOut, Observer, Remedy, Wait};
+pub use keeper::{Counters, Health, NotReleased, Sighting};
+#[cfg(feature = "tokio")]
+pub use tokio_util::sync::CancellationToken;
+
 #[cfg(all(unix, feature = "cli"))]
 #[doc(hidden)]
 pub mod cli;
+
+/// The README's program.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct Readme;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use tenure::protocol::{Action, Bound, Event, Fence, Free, HolderId, Input, Reply, Request, Seen};
 use tenure::store::{Answer, SqliteStore, StoreError};
-use tests::{Player, SetClock, TABLE, TempDb, bound, holder, lease, request, timing};
+use tests::{HookedClock, Player, SetClock, TABLE, TempDb, bound, holder, lease, request, timing};
 
 const WAL: &str = "PRAGMA journal_mode = WAL;";
 const TTL: u64 = 10_000;
@@ -125,7 +125,7 @@ fn the_wall_clock_is_read_while_the_write_lock_is_held() {
     let db = TempDb::with(&format!("{WAL}{TABLE}"));
     let path = db.path().to_owned();
     let (say, said) = std::sync::mpsc::channel();
-    let clock = SetClock::with_hook(move || {
+    let clock = HookedClock::new(move || {
         let other = rusqlite::Connection::open(&path).unwrap();
         other.busy_timeout(std::time::Duration::ZERO).unwrap();
         say.send(other.execute_batch("BEGIN IMMEDIATE").is_err()).unwrap();

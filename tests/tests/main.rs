@@ -16,7 +16,6 @@ mod mount;
 mod moved;
 mod race;
 mod refusals;
-mod store_thread;
 mod system_a;
 mod unreadable;
 mod variants;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tenure::protocol::{Action, Bound, End, Event, Fence, Free, HolderId, Input, Loss, Reply, Request, Seen};
 use tenure::store::{Answer, OpenError, SqliteStore, StoreError};
-use tests::{Player, SetClock, TABLE, TempDb, bound, execute, holder, lease, request, timing};
+use tests::{HookedClock, Player, SetClock, TABLE, TempDb, bound, execute, holder, lease, request, timing};
 
 const TTL: u64 = 10_000;
 
@@ -143,7 +143,7 @@ fn a_file_that_moves_in_the_midst_of_a_write_is_an_unknown_outcome() {
         let db = TempDb::with(&held(7));
         let moved = Arc::new(AtomicBool::new(false));
         let (armed, from, to) = (Arc::clone(&moved), db.path().to_owned(), db.beside("away.db"));
-        let clock = SetClock::with_hook(move || {
+        let clock = HookedClock::new(move || {
             if !armed.swap(true, Ordering::SeqCst) {
                 fs::rename(&from, &to).unwrap();
             }

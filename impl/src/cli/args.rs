@@ -104,16 +104,19 @@ impl Run {
         !self.no_wait && self.wait != Some(Duration::ZERO)
     }
 
-    pub(super) fn timing(&self) -> Result<Timing, Exit> {
-        let durations = Durations {
+    pub(super) fn durations(&self) -> Durations {
+        Durations {
             ttl: self.ttl,
             renew_every: self.renew_every,
             request_timeout: None,
             grace: self.grace,
             kill_lead: self.kill_lead,
             max_skew: self.max_skew,
-        };
-        durations.check().map_err(usage)
+        }
+    }
+
+    pub(super) fn timing(&self) -> Result<Timing, Exit> {
+        self.durations().check().map_err(usage)
     }
 
     pub(super) fn label(&self) -> Result<Label, Exit> {

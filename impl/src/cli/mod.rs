@@ -1,6 +1,7 @@
 //! The command `tenure`.
 
 mod args;
+mod inbox;
 mod job;
 mod run;
 mod say;

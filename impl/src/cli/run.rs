@@ -1,57 +1,49 @@
-//! `tenure run`: how it talks with the store, and how it comes to hold the lease.
+//! `tenure run`: how it comes to hold the lease.
 
 use super::args::Run as Args;
+use super::inbox::{Happening, Inbox};
 use super::{Exit, say, signals};
 use crate::clock::{Clock, SystemClock};
-use crate::protocol::{Contender, Event, HolderId, Input, LocalTime, Reply, RequestId, Tenure, Timing};
-use crate::random;
-use crate::store::{Answer, OpenError, SqliteStore, StoreThread};
+use crate::elector::{AcquireError, Elector, Held};
+use crate::keeper::Witness;
+use crate::protocol::{LocalTime, Timing};
+use crate::random::Dice;
+use crate::store::{OpenError, SqliteStore};
+use std::mem::ManuallyDrop;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::Duration;
 
 /// How often the ended job's group is looked at until it is empty, and the open of a busy file is tried again.
-pub(super) const LOOK_AGAIN_MS: u64 = 5;
+pub(super) const LOOK_AGAIN: Duration = Duration::from_millis(5);
 
 /// How long the store is waited for by who does not wait for the lease, and by who gives it back.
-pub(super) const PATIENCE_MS: u64 = 5_000;
+pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 
 /// How long the outcome of an acquire is waited for when a signal ends us.
-const LEAVE_MS: u64 = 1_000;
+const LEAVE: Duration = Duration::from_secs(1);
 
 /// Holds the lease and runs the job. The exit code, or why it came to nothing.
 pub(super) fn run(args: &Args) -> Result<ExitCode, Exit> {
     let mut run = Run::new(args)?;
     loop {
-        let tenure = run.acquire()?;
-        if run.may_begin() {
-            return run.work(tenure);
+        let held = run.acquire()?;
+        if run.may_begin(&held) {
+            return run.work(held);
         }
-        // We were held up for so long that the job would have to be killed at once.
-        run.step(Input::WorkStopped);
+        // We were held up for so long that the job would have to be killed at once: it is given back.
     }
-}
-
-/// What the loop waits for.
-pub(super) enum Happening {
-    Answer(RequestId, Answer),
-    JobEnded,
-    Signal(i32),
 }
 
 pub(super) struct Run<'a> {
     pub(super) args: &'a Args,
     pub(super) timing: Timing,
-    pub(super) holder: HolderId,
     pub(super) db: PathBuf,
     pub(super) clock: SystemClock,
-    pub(super) contender: Contender,
-    store: StoreThread,
-    happenings: Receiver<Happening>,
-    pub(super) sender: Sender<Happening>,
-    /// When the contender wants to be called.
-    next: Option<LocalTime>,
+    pub(super) inbox: Arc<Inbox>,
+    /// Never dropped: that would wait for a store that hangs, where we have waited for it as long as we mean to.
+    elector: ManuallyDrop<Elector>,
     begin: LocalTime,
     /// When the store was open.
     opened: LocalTime,
@@ -59,84 +51,77 @@ pub(super) struct Run<'a> {
     pub(super) working: bool,
     /// Whether the store ever answered.
     answered: bool,
+    /// Whether somebody was told that the lease is lost.
+    pub(super) loss_told: bool,
     /// What stands between us and the lease, last time we looked.
     pub(super) obstacle: String,
 }
 
 impl<'a> Run<'a> {
     fn new(args: &'a Args) -> Result<Self, Exit> {
-        let timing = args.timing()?;
-        let nonce = random::nonce().map_err(|error| Exit::new(Exit::STORE, error))?;
-        let holder = HolderId::new(&args.label()?, nonce, &timing);
-        let clock = SystemClock;
+        let (timing, label) = (args.timing()?, args.label()?);
+        let (clock, inbox) = (SystemClock, Inbox::new());
         let begin = clock.local();
-        let (sender, happenings) = channel();
-        let (signals, answers) = (sender.clone(), sender.clone());
-        signals::watch(move |signal| drop(signals.send(Happening::Signal(signal))))?;
-        let store = open(args, clock, &happenings, give_up_at(args, &timing, begin))?;
+        let signals = Arc::clone(&inbox);
+        signals::watch(move |signal| signals.push(Happening::Signal(signal)))?;
+        let store = open(args, clock, &inbox, give_up_at(args, &timing, begin))?;
         let db = store.path().to_owned();
-        let store = StoreThread::start(store, Arc::new(clock), move |id, answer| {
-            let _ = answers.send(Happening::Answer(id, answer));
-        })
-        .map_err(|error| Exit::new(Exit::STORE, error))?;
-        let contender = Contender::new(args.lease.clone(), holder.clone(), timing);
+        let builder = Elector::builder(&db).durations(args.durations()).label(label.as_str());
+        let (elector, keeper) = builder.on(Box::new(store), Dice::system(), true).map_err(unusable)?;
+        keeper.start().map_err(unusable)?;
         Ok(Self {
             args,
             timing,
-            holder,
             db,
             clock,
-            contender,
-            store,
-            happenings,
-            sender,
-            next: None,
+            inbox,
+            elector: ManuallyDrop::new(elector),
             begin,
             opened: clock.local(),
             working: false,
             answered: false,
+            loss_told: false,
             obstacle: String::new(),
         })
     }
 
-    /// One step of the contender.
-    pub(super) fn step(&mut self, input: Input) -> Vec<Event> {
-        let output = self.contender.step(self.clock.local(), random::roll(), input);
-        if let Some(request) = output.request {
-            self.store.send(request);
-        }
-        self.next = output.next;
-        output.events
+    /// Contends until the lease is ours, or the time for it is over.
+    fn acquire(&mut self) -> Result<Held, Exit> {
+        let witness: Arc<dyn Witness> = Arc::<Inbox>::clone(&self.inbox);
+        let mut acquiring = self.elector.contend(self.args.lease.as_str(), true, Some(witness));
+        let (within, exit) = loop {
+            if let Some(outcome) = self.inbox.look(&mut acquiring) {
+                return outcome.map_err(unusable);
+            }
+            let stop_at = self.stop_at();
+            if stop_at.is_some_and(|at| self.clock.local() >= at) {
+                break (PATIENCE, self.not_acquired());
+            }
+            match self.inbox.wait(stop_at) {
+                Some(Happening::Met(obstacle)) => self.meet(obstacle),
+                Some(Happening::Signal(signal)) if signals::ends_waiting(signal) => {
+                    break (LEAVE, ended_by(signal));
+                }
+                Some(Happening::JobEnded | Happening::Signal(_)) | None => {}
+            }
+        };
+        // An acquire that is under way may still be granted: then it is given back (SPEC.md R7).
+        drop(acquiring);
+        self.elector.shutdown(within).wait_for(within);
+        Err(exit)
     }
 
-    /// What happens next, at the latest when the contender wants to be called or at `until`.
-    pub(super) fn wait(&self, until: Option<LocalTime>) -> Option<Happening> {
-        let until = [self.next, until].into_iter().flatten().min();
-        self.clock.receive(&self.happenings, until)
-    }
-
-    /// The same, where signals and the job's end make no difference.
-    pub(super) fn next_input(&mut self, until: Option<LocalTime>) -> Input {
-        match self.wait(until) {
-            Some(Happening::Answer(id, answer)) => self.reply(id, answer),
-            Some(Happening::JobEnded | Happening::Signal(_)) | None => Input::Wake,
-        }
-    }
-
-    pub(super) fn reply(&mut self, id: RequestId, answer: Answer) -> Input {
-        let reply = answer.unwrap_or_else(|error| {
-            self.meet(error.to_string());
-            Reply::Failed
-        });
-        self.answered |= reply != Reply::Failed;
-        if reply == Reply::Renewed {
-            self.obstacle.clear();
-        }
-        Input::Reply { id, reply }
-    }
-
-    /// Tells of each obstacle once; who does not wait for the lease is told at the end.
-    fn meet(&mut self, obstacle: String) {
+    /// Takes in what the store's latest answer tells, and tells of each obstacle once; who does not wait for the lease is
+    /// told at the end.
+    pub(super) fn meet(&mut self, obstacle: Option<AcquireError>) {
+        self.answered |= !matches!(obstacle, Some(AcquireError::NoAnswer(_)));
+        let obstacle = match obstacle {
+            Some(AcquireError::NoAnswer(why)) => why,
+            Some(other) => other.to_string(),
+            // A renewal: the next trouble is another one.
+            None if self.working => return self.obstacle.clear(),
+            None => return,
+        };
         if self.obstacle == obstacle {
             return;
         }
@@ -146,52 +131,6 @@ impl<'a> Run<'a> {
             say(format!("lease {lease:?}: {}", self.obstacle));
         } else if self.args.waits() {
             say(format!("waiting for lease {lease:?}: {}", self.obstacle));
-        }
-    }
-
-    /// Contends until the lease is ours, or the time for it is over.
-    fn acquire(&mut self) -> Result<Tenure, Exit> {
-        let mut input = Input::Wake;
-        loop {
-            for event in self.step(input) {
-                match event {
-                    Event::Granted(tenure) => return Ok(tenure),
-                    Event::Ended(end) => return Err(Exit::new(Exit::STORE, end)),
-                    other => self.tell(&other),
-                }
-            }
-            let stop_at = self.stop_at();
-            // An acquire that is under way may still be granted: then it is given back (SPEC.md R7).
-            if stop_at.is_some_and(|at| self.clock.local() >= at) {
-                self.settle(Input::Shutdown, PATIENCE_MS);
-                return Err(self.not_acquired());
-            }
-            input = match self.wait(stop_at) {
-                Some(Happening::Answer(id, answer)) => self.reply(id, answer),
-                Some(Happening::Signal(signal)) if signals::ends_waiting(signal) => {
-                    self.settle(Input::Shutdown, LEAVE_MS);
-                    return Err(ended_by(signal));
-                }
-                Some(Happening::JobEnded | Happening::Signal(_)) | None => Input::Wake,
-            };
-        }
-    }
-
-    /// Goes on until nothing is left to be done. False if that time is over before: then the lease runs out by itself,
-    /// if it is held.
-    pub(super) fn settle(&mut self, input: Input, within_ms: u64) -> bool {
-        let at = self.clock.local().plus(within_ms);
-        let mut events = self.step(input);
-        loop {
-            events.iter().for_each(|event| self.tell(event));
-            if events.iter().any(|event| matches!(event, Event::Ended(_))) {
-                return true;
-            }
-            if self.clock.local() >= at {
-                return false;
-            }
-            let input = self.next_input(Some(at));
-            events = self.step(input);
         }
     }
 
@@ -213,35 +152,24 @@ impl<'a> Run<'a> {
         let obstacle = if self.obstacle.is_empty() { "no answer in time" } else { &self.obstacle };
         Exit::new(code, format!("lease {:?} was not acquired: {obstacle}", self.args.lease.as_str()))
     }
-
-    pub(super) fn tell(&mut self, event: &Event) {
-        let lease = self.args.lease.as_str();
-        match event {
-            Event::Held(row) => self.meet(format!("held by {} with fence {}", row.holder, row.fence)),
-            Event::Unreadable(why) => self.meet(format!("its row is unreadable and counts as held: {why}")),
-            Event::Lost(loss) => say(format!("lost lease {lease:?}: {loss}")),
-            Event::NotReleased(Some(loss)) => say(format!("lease {lease:?} was not ours to release: {loss}")),
-            Event::NotReleased(None) => {
-                say(format!("lease {lease:?} could not be released: it runs out by itself"))
-            }
-            Event::Granted(_) | Event::Released | Event::Ended(_) => {}
-        }
-    }
 }
 
 /// Until when the lease is waited for; who does not wait gives the store some time to answer.
 fn give_up_at(args: &Args, timing: &Timing, begin: LocalTime) -> Option<LocalTime> {
-    if !args.waits() {
-        return Some(begin.plus(timing.request_timeout_ms().min(PATIENCE_MS)));
-    }
-    args.wait.map(|wait| begin.plus(u64::try_from(wait.as_millis()).unwrap_or(u64::MAX)))
+    let patience = || Duration::from_millis(timing.request_timeout_ms()).min(PATIENCE);
+    let wait = if args.waits() { args.wait? } else { patience() };
+    Some(after(begin, wait))
+}
+
+fn after(begin: LocalTime, time: Duration) -> LocalTime {
+    begin.plus(u64::try_from(time.as_millis()).unwrap_or(u64::MAX))
 }
 
 /// Opens the store; a file that is busy is tried again for as long as the lease would be waited for.
 fn open(
     args: &Args,
     clock: SystemClock,
-    happenings: &Receiver<Happening>,
+    inbox: &Inbox,
     give_up_at: Option<LocalTime>,
 ) -> Result<SqliteStore, Exit> {
     let mut said = !args.waits();
@@ -253,15 +181,19 @@ fn open(
                     say(format!("waiting: {error}"));
                 }
             }
-            Err(error) => return Err(Exit::new(Exit::STORE, error)),
+            Err(error) => return Err(unusable(error)),
         }
-        let again = clock.local().plus(LOOK_AGAIN_MS);
-        if let Some(Happening::Signal(signal)) = clock.receive(happenings, Some(again))
+        let again = after(clock.local(), LOOK_AGAIN);
+        if let Some(Happening::Signal(signal)) = inbox.wait(Some(again))
             && signals::ends_waiting(signal)
         {
             return Err(ended_by(signal));
         }
     }
+}
+
+fn unusable(error: impl std::fmt::Display) -> Exit {
+    Exit::new(Exit::STORE, error)
 }
 
 /// As shells tell it.

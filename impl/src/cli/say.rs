@@ -1,11 +1,11 @@
 //! What people are told, by a thread of its own: a standard error that nobody reads, as of a stopped pager, must not
 //! keep the guard of a job from its work.
 
-use crate::clock::{Clock, SystemClock};
+use crate::clock::{Bell, Clock, SystemClock};
 use std::fmt::Display;
 use std::io::Write;
-use std::sync::OnceLock;
-use std::sync::mpsc::{Receiver, SyncSender, channel, sync_channel};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Arc, OnceLock};
 
 /// How many messages may wait to be written; more are dropped.
 const QUEUE: usize = 64;
@@ -18,8 +18,8 @@ const LENGTH_MAX: usize = 600;
 
 enum Said {
     Line(String),
-    /// All that came before this is written.
-    Last(std::sync::mpsc::Sender<()>),
+    /// To be rung when all that came before this is written.
+    Last(Arc<Bell>),
 }
 
 /// `None` if there can be no thread.
@@ -41,11 +41,11 @@ fn printable(c: char) -> impl Iterator<Item = char> {
 
 /// Waits, but not for long, until all that was said is written.
 pub(super) fn finish() {
-    let (written, done) = channel();
+    let written = Bell::new();
     if let Some(voice) = VOICE.get().and_then(Option::as_ref)
-        && voice.try_send(Said::Last(written)).is_ok()
+        && voice.try_send(Said::Last(Arc::clone(&written))).is_ok()
     {
-        SystemClock.receive(&done, Some(SystemClock.local().plus(LAST_WORDS_MS)));
+        SystemClock.wait(&written, Some(SystemClock.local().plus(LAST_WORDS_MS)));
     }
 }
 
@@ -61,7 +61,7 @@ fn write(said: &Receiver<Said>) {
     for said in said {
         match said {
             Said::Line(line) => drop(writeln!(std::io::stderr(), "tenure: {line}")),
-            Said::Last(written) => drop(written.send(())),
+            Said::Last(written) => written.ring(),
         }
     }
 }

@@ -1,41 +1,45 @@
 //! `tenure run`, once the lease is held: the job runs, and the lease is let go only when it has stopped.
 
+use super::inbox::Happening;
 use super::job::{Job, Remains};
-use super::run::{Happening, LOOK_AGAIN_MS, PATIENCE_MS, Run};
+use super::run::{LOOK_AGAIN, PATIENCE, Run};
 use super::{Exit, say};
 use crate::clock::Clock;
-use crate::protocol::{Event, Input, LocalTime, Tenure};
+use crate::elector::{Held, Wait};
+use crate::keeper::NotReleased;
+use crate::protocol::{LocalTime, Loss};
 use rustix::process::Signal;
 use std::ffi::OsStr;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{ExitCode, ExitStatus};
+use std::sync::Arc;
 
 /// A group that was killed is given at least so long to be gone, however short the grace.
 const DYING_MS: u64 = 1_000;
 
 impl Run<'_> {
     /// Whether the tenure is good for so long that a job would not be told to stop at once.
-    pub(super) fn may_begin(&mut self) -> bool {
-        self.step(Input::Wake);
-        self.due_signal().0.is_none()
+    pub(super) fn may_begin(&self, held: &Held) -> bool {
+        self.due_signal(held).0.is_none()
     }
 
-    /// Runs the job, renews meanwhile, and lets go once the job's whole group has stopped.
-    pub(super) fn work(&mut self, tenure: Tenure) -> Result<ExitCode, Exit> {
+    /// Runs the job while the lease is renewed, and lets go once the job's whole group has stopped.
+    pub(super) fn work(&mut self, held: Held) -> Result<ExitCode, Exit> {
         self.obstacle.clear();
         self.working = true;
-        let job = match self.start(tenure) {
+        let job = match self.start(&held) {
             Ok(job) => job,
             Err(exit) => {
-                self.let_go();
+                self.let_go(held);
                 return Err(exit);
             }
         };
-        let lost = self.guard(&job);
+        let lost = self.guard(&job, &held);
         let (status, remains) = job.bury();
         if self.are_gone(&remains) {
-            self.let_go();
+            self.let_go(held);
         } else {
+            held.0.abandon();
             say(
                 "processes of the job's group are still dying: the lease is not released, it runs out by itself",
             );
@@ -44,18 +48,16 @@ impl Run<'_> {
         Ok(if lost { ExitCode::from(Exit::LOST) } else { code_of(status) })
     }
 
-    fn start(&self, tenure: Tenure) -> Result<Job, Exit> {
-        let fence = tenure.fence.to_string();
+    fn start(&self, held: &Held) -> Result<Job, Exit> {
+        let fence = held.fence().to_string();
         let environment = [
             ("TENURE_LEASE", OsStr::new(self.args.lease.as_str())),
             ("TENURE_FENCE", OsStr::new(&fence)),
-            ("TENURE_HOLDER", OsStr::new(self.holder.as_str())),
+            ("TENURE_HOLDER", OsStr::new(held.holder().as_str())),
             ("TENURE_DB", self.db.as_os_str()),
         ];
-        let ended = self.sender.clone();
-        let job = Job::start(&self.args.job, environment, move || {
-            let _ = ended.send(Happening::JobEnded);
-        });
+        let inbox = Arc::clone(&self.inbox);
+        let job = Job::start(&self.args.job, environment, move || inbox.push(Happening::JobEnded));
         job.map_err(|error| {
             let code = if error.kind() == std::io::ErrorKind::NotFound { 127 } else { 126 };
             let program = self.args.job.first().map(|program| program.to_string_lossy());
@@ -63,41 +65,44 @@ impl Run<'_> {
         })
     }
 
-    /// Renews until the job's child has ended. Whether it was signalled on our account: then the lease counts as
-    /// lost, whatever the job made of it.
-    fn guard(&mut self, job: &Job) -> bool {
-        let mut signalled = None;
-        let mut input = Input::Wake;
+    /// Watches until the job's child has ended. Whether it was signalled on our account: then the lease counts as lost,
+    /// whatever the job made of it.
+    fn guard(&mut self, job: &Job, held: &Held) -> bool {
+        let (mut lost, mut signalled) = (held.lost(), None);
         loop {
-            for event in self.step(input) {
-                self.tell(&event);
-            }
-            let (signal, look_at) = self.due_signal();
+            self.tell_loss(held, &mut lost);
+            let (signal, look_at) = self.due_signal(held);
             if let Some(signal) = signal
                 && ![Some(signal), Some(Signal::KILL)].contains(&signalled)
             {
-                self.stop(job, signal);
+                self.stop(job, held, signal);
                 signalled = Some(signal);
             }
-            input = match self.wait(look_at) {
+            match self.inbox.wait(look_at) {
                 Some(Happening::JobEnded) => return signalled.is_some(),
-                Some(Happening::Answer(id, answer)) => self.reply(id, answer),
-                Some(Happening::Signal(signal)) => {
-                    let forwarded = Signal::from_named_raw(signal).map(|signal| job.forward(signal));
-                    if let Some(Err(error)) = forwarded {
-                        say(format!("signal {signal} could not be passed on to the job: {error}"));
-                    }
-                    Input::Wake
-                }
-                None => Input::Wake,
-            };
+                Some(Happening::Met(obstacle)) => self.meet(obstacle),
+                Some(Happening::Signal(signal)) => pass_on(job, signal),
+                None => {}
+            }
+        }
+    }
+
+    /// Tells of the loss, once. `lost` is looked at only so that it ends a later wait: the clock may know before.
+    fn tell_loss(&mut self, held: &Held, lost: &mut Wait<Loss>) {
+        if self.loss_told {
+            return;
+        }
+        let _ = self.inbox.look(lost);
+        if let Err(loss) = held.check() {
+            say(format!("lost lease {:?}: {loss}", self.args.lease.as_str()));
+            self.loss_told = true;
         }
     }
 
     /// The signal that the job deserves by now, and when to look again (SPEC.md R5, R6): SIGTERM when only the grace is
     /// left, SIGKILL when only the time that killing takes is left, or when the lease is lost.
-    fn due_signal(&self) -> (Option<Signal>, Option<LocalTime>) {
-        let Some(Tenure { deadline, .. }) = self.contender.tenure() else {
+    fn due_signal(&self, held: &Held) -> (Option<Signal>, Option<LocalTime>) {
+        let Ok(deadline) = held.deadline() else {
             return (Some(Signal::KILL), None);
         };
         let now = self.clock.local();
@@ -110,48 +115,62 @@ impl Run<'_> {
         }
     }
 
-    fn stop(&self, job: &Job, signal: Signal) {
+    fn stop(&self, job: &Job, held: &Held, signal: Signal) {
         let result = job.forward(signal);
         let lease = self.args.lease.as_str();
-        match self.contender.tenure() {
-            Some(_) if signal == Signal::TERM => {
+        match held.is_held() {
+            true if signal == Signal::TERM => {
                 say(format!("lease {lease:?} cannot be renewed: the job is told to stop"));
             }
-            Some(_) => say(format!("lease {lease:?} cannot be renewed: the job is killed")),
-            None => say(format!("lease {lease:?} is not held any more: the job is killed")),
+            true => say(format!("lease {lease:?} cannot be renewed: the job is killed")),
+            false => say(format!("lease {lease:?} is not held any more: the job is killed")),
         }
         if let Err(error) = result {
             say(format!("the job could not be signalled: {error}; it may run on beside the next holder's"));
         }
     }
 
-    /// Waits, and goes on renewing, until the job's group is empty; not longer than the grace, or a second if that is
-    /// shorter (SPEC.md R6).
-    fn are_gone(&mut self, remains: &Remains) -> bool {
+    /// Waits until the job's group is empty, while the lease is renewed; not longer than the grace, or a second if that
+    /// is shorter (SPEC.md R6).
+    fn are_gone(&self, remains: &Remains) -> bool {
         let give_up_at = self.clock.local().plus(self.timing.grace_ms().max(DYING_MS));
-        loop {
-            if remains.are_gone() {
-                return true;
-            }
-            let now = self.clock.local();
-            if now >= give_up_at {
+        while !remains.are_gone() {
+            if self.clock.local() >= give_up_at {
                 return false;
             }
-            let input = self.next_input(Some(now.plus(LOOK_AGAIN_MS)));
-            for event in self.step(input) {
-                self.tell(&event);
-            }
+            self.clock.sleep(LOOK_AGAIN);
         }
+        true
     }
 
     /// The work has stopped: gives the lease back, if it is still ours (SPEC.md R6).
-    fn let_go(&mut self) {
-        for event in self.step(Input::Shutdown) {
-            self.tell(&event);
+    fn let_go(&mut self, held: Held) {
+        if self.loss_told {
+            return;
         }
-        if !self.settle(Input::WorkStopped, PATIENCE_MS) {
-            self.tell(&Event::NotReleased(None));
+        let outcome = held.release().wait_for(PATIENCE);
+        while let Some(happening) = self.inbox.take() {
+            if let Happening::Met(obstacle) = happening {
+                self.meet(obstacle);
+            }
         }
+        let lease = self.args.lease.as_str();
+        match outcome {
+            Some(Ok(())) => {}
+            Some(Err(NotReleased::Lost(loss))) => {
+                say(format!("lease {lease:?} was not ours to release: {loss}"));
+            }
+            Some(Err(NotReleased::RunsOut)) | None => {
+                say(format!("lease {lease:?} could not be released: it runs out by itself"));
+            }
+        }
+    }
+}
+
+fn pass_on(job: &Job, signal: i32) {
+    let passed_on = Signal::from_named_raw(signal).map(|signal| job.forward(signal));
+    if let Some(Err(error)) = passed_on {
+        say(format!("signal {signal} could not be passed on to the job: {error}"));
     }
 }
 

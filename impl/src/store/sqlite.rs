@@ -64,6 +64,11 @@ impl SqliteStore {
         Ok(Self { path, clock, opened: Some(opened) })
     }
 
+    /// Another store for the same file, which it opens when it is first asked for something, without creating it.
+    pub(crate) fn unopened(&self) -> Self {
+        Self { path: self.path.clone(), clock: Arc::clone(&self.clock), opened: None }
+    }
+
     /// The absolute path of the file.
     pub fn path(&self) -> &Path {
         &self.path

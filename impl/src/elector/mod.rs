@@ -1,0 +1,178 @@
+//! Contending for leases, and holding them.
+
+mod build;
+mod error;
+mod held;
+mod observe;
+mod run;
+#[cfg(test)]
+mod tests;
+mod wait;
+
+pub use build::Builder;
+pub use error::{AcquireError, BuildError, Remedy};
+pub use held::Held;
+pub use observe::Observer;
+pub use wait::Wait;
+
+use crate::clock::Clock;
+use crate::keeper::{Counters, Hands, Health, Notice, Order, Record, Sightings, Ticket, Witness};
+use crate::protocol::{ConfigError, LeaseName, Timing};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Contends for leases in one file: one connection, one thread that renews and tells of losses, one that talks to the
+/// store, for all of them. Clones are the same elector.
+///
+/// A lease name is contended for once per elector: who asks twice waits his turn. When the last clone is dropped,
+/// leases that are being given back are waited for, at most the request timeout; what is still [`Held`] goes on.
+#[derive(Clone, Debug)]
+pub struct Elector(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    clock: Arc<dyn Clock>,
+    timing: Timing,
+    record: Arc<Record>,
+    hands: Arc<Hands>,
+    /// Whether there are threads that can be waited for.
+    threads: bool,
+}
+
+impl Elector {
+    /// An elector on an SQLite file, which is created if it is not there. See [`Builder`] for what can be set.
+    pub fn builder(file: impl AsRef<Path>) -> Builder {
+        Builder::new(file.as_ref())
+    }
+
+    /// Waits until the lease is ours. Dropped before that, it leaves nothing held.
+    ///
+    /// # Errors
+    /// [`AcquireError`]; not because somebody else holds the lease, nor because the store fails: then it waits.
+    pub fn acquire(&self, lease: &str) -> Wait<Result<Held, AcquireError>> {
+        self.contend(lease, true, None)
+    }
+
+    /// The lease if it is free, without waiting for whoever holds it. The store is waited for, at most the request
+    /// timeout.
+    ///
+    /// # Errors
+    /// [`AcquireError`]: who holds it, among others.
+    pub fn try_acquire(&self, lease: &str) -> Wait<Result<Held, AcquireError>> {
+        self.contend(lease, false, None)
+    }
+
+    pub(crate) fn contend(
+        &self,
+        lease: &str,
+        waits: bool,
+        witness: Option<Arc<dyn Witness>>,
+    ) -> Wait<Result<Held, AcquireError>> {
+        let (lease, inner) = (LeaseName::new(lease), Arc::clone(&self.0));
+        Wait::new(&self.0.clock, async move { inner.contend(lease?, waits, witness).await })
+    }
+
+    /// Sees who holds a lease, without contending for it.
+    ///
+    /// # Errors
+    /// The name cannot be used.
+    pub fn observe(&self, lease: &str) -> Result<Observer, ConfigError> {
+        let lease = LeaseName::new(lease)?;
+        let Inner { clock, hands, .. } = &*self.0;
+        let (id, sightings) = (hands.0.new_id(), Sightings::new());
+        hands.0.send(Order::Observe(id, lease, Arc::clone(&sightings)));
+        Ok(Observer::new(id, sightings, Arc::clone(clock), Arc::clone(hands)))
+    }
+
+    /// Has all work stop, and gives each lease back when its work has stopped; renews until then (SPEC.md R6). Nothing
+    /// is acquired any more. Work that has not stopped within `grace` is dropped if it is async; its lease is not given
+    /// back, it runs out.
+    ///
+    /// Comes when nothing is left to be done: at the latest after the grace and a request timeout.
+    ///
+    /// # Errors
+    /// The leases that are left to run out.
+    pub fn shutdown(&self, grace: Duration) -> Wait<Result<(), LeftToRunOut>> {
+        let done = Notice::new();
+        let grace_ms = u64::try_from(grace.as_millis()).unwrap_or(u64::MAX);
+        self.0.hands.0.send(Order::Shutdown { grace_ms, done: Arc::clone(&done) });
+        let inner = Arc::clone(&self.0);
+        Wait::new(&self.0.clock, async move {
+            let leases = done.listen().await;
+            drop(inner);
+            if leases.is_empty() { Ok(()) } else { Err(LeftToRunOut { leases }) }
+        })
+    }
+
+    /// How the elector is. A service that acts on leases reports itself unwell when this does.
+    pub fn health(&self) -> Health {
+        self.0.record.health(self.0.clock.local(), &self.0.timing)
+    }
+
+    /// What it has counted.
+    pub fn counters(&self) -> Counters {
+        self.0.record.counters()
+    }
+
+    /// Its durations.
+    pub fn timing(&self) -> Timing {
+        self.0.timing
+    }
+}
+
+/// Leases whose work did not stop in time: they are not given back, and run out within their TTL.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("work has not stopped in time; left to run out: {}", names(leases))]
+pub struct LeftToRunOut {
+    /// Which.
+    pub leases: Vec<LeaseName>,
+}
+
+fn names(leases: &[LeaseName]) -> String {
+    leases.iter().map(LeaseName::as_str).collect::<Vec<_>>().join(", ")
+}
+
+impl Inner {
+    async fn contend(
+        self: Arc<Self>,
+        lease: LeaseName,
+        waits: bool,
+        witness: Option<Arc<dyn Witness>>,
+    ) -> Result<Held, AcquireError> {
+        let (id, outcome) = (self.hands.0.new_id(), Notice::new());
+        let granted = outcome.claim();
+        // Dropped last: then an outcome that was not taken goes with it.
+        let mut asking = Asking { id, hands: &self.hands, is_answered: false };
+        self.hands.0.send(Order::Contend(Ticket { id, lease, waits, outcome, witness }));
+        let outcome = granted.await;
+        asking.is_answered = true;
+        outcome.map(Held)
+    }
+}
+
+/// An acquire under way; dropped before it is answered, it is called off.
+struct Asking<'a> {
+    id: u64,
+    hands: &'a Hands,
+    is_answered: bool,
+}
+
+impl Drop for Asking<'_> {
+    fn drop(&mut self) {
+        if !self.is_answered {
+            self.hands.0.send(Order::Cancel(self.id));
+        }
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        if self.threads {
+            let settled = Notice::new();
+            self.hands.0.send(Order::Settle(Arc::clone(&settled)));
+            let timeout = Duration::from_millis(self.timing.request_timeout_ms());
+            Wait::new(&self.clock, settled.listen()).wait_for(timeout);
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! What `tracing` is told.
+
+use super::stage::{Fault, Stage, TTL_MS, eventually};
+use std::io::Write;
+use std::sync::{Arc, Condvar, Mutex};
+use tracing::{Dispatch, Level};
+use tracing_subscriber::fmt::MakeWriter;
+
+/// Lines that are kept, once it may be written.
+#[derive(Clone, Default)]
+struct Page(Arc<(Mutex<(bool, String)>, Condvar)>);
+
+impl Page {
+    /// One that cannot be written yet: who tries blocks.
+    fn blocked() -> Self {
+        let page = Self::default();
+        page.0.0.lock().unwrap().0 = true;
+        page
+    }
+
+    fn unblock(&self) {
+        self.0.0.lock().unwrap().0 = false;
+        self.0.1.notify_all();
+    }
+
+    fn lines(&self) -> Vec<String> {
+        self.0.0.lock().unwrap().1.lines().map(Into::into).collect()
+    }
+
+    fn subscriber(&self, level: Level) -> Dispatch {
+        let format = tracing_subscriber::fmt().without_time().with_target(false).with_ansi(false);
+        Dispatch::new(format.with_max_level(level).with_writer(self.clone()).finish())
+    }
+}
+
+impl Write for Page {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        let mut page = self.0.1.wait_while(self.0.0.lock().unwrap(), |(blocked, _)| *blocked).unwrap();
+        page.1.push_str(std::str::from_utf8(bytes).unwrap());
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+impl<'a> MakeWriter<'a> for Page {
+    type Writer = Self;
+
+    fn make_writer(&'a self) -> Self {
+        self.clone()
+    }
+}
+
+/// With lease, fence and holder; and nothing else at info, whatever goes on.
+#[test]
+fn each_change_of_custody_is_told_once_and_nothing_else_is() {
+    let (stage, page) = (Stage::new(), Page::default());
+    tracing::dispatcher::with_default(&page.subscriber(Level::INFO), || {
+        let (mut one, mut other) = (stage.by_hand(1), stage.by_hand(2));
+        let held = one.acquire("worker");
+        let _waiting = super::stage::look(&mut other.elector().acquire("worker"));
+        other.pass(5_000);
+        one.pass(60_000);
+        drop(held);
+        one.settle();
+        let held = one.acquire("worker");
+        stage.faults.all(Fault::Fails);
+        one.pass(TTL_MS);
+        drop(held);
+        stage.faults.lift();
+        let held = one.acquire("worker");
+        held.0.abandon();
+        one.pass(TTL_MS);
+        drop(held);
+        let held = one.acquire("another");
+        drop(held);
+        stage.faults.all(Fault::Fails);
+        one.pass(5_000);
+    });
+    let told: Vec<String> = page.lines();
+    let short = |line: &String| {
+        let line = line.split(" holder=tenure1:wallclock:15000:").collect::<Vec<_>>();
+        let rest = line[1].split_once(":test").unwrap();
+        assert_eq!(rest.0.len(), 16, "a nonce");
+        format!("{}{}", line[0].trim(), rest.1)
+    };
+    let told: Vec<String> = told.iter().map(short).collect();
+    assert_eq!(
+        told,
+        [
+            "INFO acquired lease=worker fence=1",
+            "INFO released lease=worker fence=1",
+            "INFO acquired lease=worker fence=2",
+            "WARN lost lease=worker fence=2 reason=no renewal was confirmed before the deadline",
+            "INFO acquired lease=worker fence=3",
+            "WARN is not released, since its work was not seen to stop: it runs out lease=worker fence=3",
+            "WARN lost lease=worker fence=3 reason=no renewal was confirmed before the deadline",
+            "INFO acquired lease=another fence=1",
+            "WARN could not be released: it runs out lease=another fence=1",
+        ]
+    );
+}
+
+/// A subscriber that writes to a pipe which nobody reads costs no lease, and delays no loss.
+#[test]
+fn a_subscriber_that_blocks_delays_nothing() {
+    let (stage, page) = (Stage::new(), Page::blocked());
+    tracing::dispatcher::with_default(&page.subscriber(Level::TRACE), || {
+        let elector = stage.with_threads();
+        let held = elector.acquire("worker").wait().unwrap();
+        stage.clock.settle(2);
+        stage.pass(3 * TTL_MS, 2);
+        assert!(held.is_held());
+        let mut lost = held.lost();
+        stage.faults.all(Fault::Fails);
+        stage.pass(TTL_MS, 2);
+        assert!(super::stage::look(&mut lost).is_some());
+        page.unblock();
+        eventually(|| page.lines().iter().any(|line| line.contains("lost")).then_some(()));
+    });
+}

@@ -1,0 +1,156 @@
+//! The store threads: the one at work, and at most one that hangs in a call and was given up on.
+
+use super::desk::{Desk, Worker};
+use super::orders::Id;
+use super::record::{Kind, Record};
+use crate::clock::{Bell, Clock};
+use crate::protocol::{LocalTime, Request, RequestId};
+use crate::store::{Answer, Store};
+use std::io;
+use std::sync::Arc;
+
+/// How store threads are had.
+#[derive(Debug)]
+pub(super) enum Hire {
+    /// From the operating system.
+    Threads,
+    /// Whoever drives the keeper by hand is all of them.
+    ByHand(Vec<Worker>),
+}
+
+/// Whose request, which, and of what kind.
+type Whose = (Id, RequestId, Kind);
+
+#[derive(Debug)]
+pub(super) struct Crew {
+    hire: Hire,
+    /// Closed: where the next thread's store comes from.
+    spare: Box<dyn Store>,
+    clock: Arc<dyn Clock>,
+    keeper: Arc<Bell>,
+    record: Arc<Record>,
+    request_timeout_ms: u64,
+    desk: Arc<Desk>,
+    /// What lies on the desk, and since when.
+    batch: Option<(Vec<Whose>, LocalTime)>,
+    /// The desk of a thread that hangs.
+    abandoned: Option<Arc<Desk>>,
+    /// A thread that died is replaced then, not at once: the next one may die as well.
+    replace_at: LocalTime,
+    /// Requests that no thread has got yet.
+    waiting: Vec<(Id, Request)>,
+}
+
+impl Crew {
+    /// The first thread, with an open store.
+    pub(super) fn new(
+        store: Box<dyn Store>,
+        hire: Hire,
+        clock: Arc<dyn Clock>,
+        keeper: Arc<Bell>,
+        record: Arc<Record>,
+        request_timeout_ms: u64,
+    ) -> io::Result<Self> {
+        let (spare, desk) = (store.another(), Desk::new());
+        let mut crew = Self {
+            hire,
+            spare,
+            clock,
+            keeper,
+            record,
+            request_timeout_ms,
+            desk,
+            batch: None,
+            abandoned: None,
+            replace_at: LocalTime::from_millis(0),
+            waiting: Vec::new(),
+        };
+        crew.start(store)?;
+        Ok(crew)
+    }
+
+    fn start(&mut self, store: Box<dyn Store>) -> io::Result<()> {
+        let worker = Worker::new(&self.desk, store, Arc::clone(&self.clock), Arc::clone(&self.keeper));
+        match &mut self.hire {
+            Hire::ByHand(workers) => workers.push(worker),
+            Hire::Threads => {
+                #[expect(clippy::disallowed_methods, reason = "the store thread")]
+                std::thread::Builder::new().name("tenure-store".into()).spawn(move || worker.serve())?;
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn ask(&mut self, whose: Id, request: Request) {
+        self.waiting.push((whose, request));
+    }
+
+    /// The answers that have come.
+    pub(super) fn answers(&mut self) -> Vec<(Whose, Answer)> {
+        let answers = self.batch.is_some().then(|| self.desk.answers()).flatten();
+        match answers.and_then(|answers| Some((self.batch.take()?.0, answers))) {
+            Some((whose, answers)) => whose.into_iter().zip(answers).collect(),
+            None => Vec::new(),
+        }
+    }
+
+    /// Gives the thread what waits; whatever gathered meanwhile is one batch. A thread that hangs, or has died, is
+    /// replaced; one that hangs beside another that hangs is not. When to call again, if no answer comes.
+    pub(super) fn hand_over(&mut self, now: LocalTime) -> Option<LocalTime> {
+        self.abandoned.take_if(|desk| desk.has_ended());
+        let died = self.desk.has_ended();
+        let hangs = !died && self.hangs_since(now).is_some();
+        if died && now >= self.replace_at || hangs && self.abandoned.is_none() {
+            self.replace(now, hangs);
+        }
+        self.record.hangs(self.hangs_since(now));
+        self.waiting.retain(|(_, request)| now < request.give_up_at);
+        if self.batch.is_none() && !self.waiting.is_empty() {
+            let (whose, batch) = self
+                .waiting
+                .drain(..)
+                .map(|(whose, request)| ((whose, request.id, Kind::of(&request.action)), request))
+                .unzip();
+            self.batch = Some((whose, now));
+            self.desk.put(batch);
+        }
+        if self.desk.has_ended() {
+            return Some(self.replace_at);
+        }
+        let since = self.batch.as_ref().filter(|_| self.abandoned.is_none()).map(|(_, since)| *since);
+        since.map(|since| since.plus(self.request_timeout_ms))
+    }
+
+    /// Since when the batch has not been answered, if that is longer than it may be.
+    fn hangs_since(&self, now: LocalTime) -> Option<LocalTime> {
+        let since = self.batch.as_ref().map(|(_, since)| *since);
+        since.filter(|since| now >= since.plus(self.request_timeout_ms))
+    }
+
+    /// What it had is not answered; whoever asked gives up in time (SPEC.md R7).
+    fn replace(&mut self, now: LocalTime, hangs: bool) {
+        self.desk.close();
+        let before = std::mem::replace(&mut self.desk, Desk::new());
+        self.abandoned = self.abandoned.take().or(hangs.then_some(before));
+        self.batch = None;
+        self.replace_at = now.plus(self.request_timeout_ms);
+        // A worker that could not be started marks its desk as ended, so another is tried later.
+        if let Err(error) = self.start(self.spare.another()) {
+            self.record.store_failed(Kind::Write, now, &format!("no store thread could be started: {error}"));
+        }
+    }
+
+    /// One turn of a store thread that is served by hand.
+    pub(super) fn serve(&mut self) -> bool {
+        match &mut self.hire {
+            Hire::ByHand(workers) => workers.last_mut().is_some_and(Worker::turn),
+            Hire::Threads => false,
+        }
+    }
+}
+
+impl Drop for Crew {
+    fn drop(&mut self) {
+        self.desk.close();
+    }
+}

@@ -1,0 +1,98 @@
+//! Where a batch of requests is put for a store thread, and its answers are picked up.
+
+use super::patience::execute;
+use crate::clock::{Bell, Clock};
+use crate::protocol::Request;
+use crate::store::{Answer, Store};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// One store thread's desk. It holds one batch at a time.
+#[derive(Debug)]
+pub(super) struct Desk {
+    state: Mutex<State>,
+    /// Rung for the store thread.
+    bell: Arc<Bell>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    batch: Option<Vec<Request>>,
+    answers: Option<Vec<Answer>>,
+    /// Nobody will come back to it.
+    closed: bool,
+    /// Its thread has ended, or died.
+    ended: bool,
+}
+
+impl Desk {
+    pub(super) fn new() -> Arc<Self> {
+        Arc::new(Self { state: Mutex::default(), bell: Bell::new() })
+    }
+
+    pub(super) fn put(&self, batch: Vec<Request>) {
+        self.lock().batch = Some(batch);
+        self.bell.ring();
+    }
+
+    pub(super) fn answers(&self) -> Option<Vec<Answer>> {
+        self.lock().answers.take()
+    }
+
+    pub(super) fn close(&self) {
+        self.lock().closed = true;
+        self.bell.ring();
+    }
+
+    pub(super) fn has_ended(&self) -> bool {
+        self.lock().ended
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A store, and the desk that it serves: what a store thread is made of.
+#[derive(Debug)]
+pub(super) struct Worker {
+    desk: Arc<Desk>,
+    store: Box<dyn Store>,
+    clock: Arc<dyn Clock>,
+    keeper: Arc<Bell>,
+}
+
+impl Worker {
+    pub(super) fn new(
+        desk: &Arc<Desk>,
+        store: Box<dyn Store>,
+        clock: Arc<dyn Clock>,
+        keeper: Arc<Bell>,
+    ) -> Self {
+        Self { desk: Arc::clone(desk), store, clock, keeper }
+    }
+
+    /// Serves until the desk is closed: the body of a store thread.
+    pub(super) fn serve(mut self) {
+        while !self.desk.lock().closed {
+            if !self.turn() {
+                self.clock.wait(&self.desk.bell, None);
+            }
+        }
+    }
+
+    /// Carries out the batch that lies there, if one does.
+    pub(super) fn turn(&mut self) -> bool {
+        let Some(batch) = self.desk.lock().batch.take() else { return false };
+        let answers = execute(&mut *self.store, &*self.clock, &batch);
+        self.desk.lock().answers = Some(answers);
+        self.keeper.ring();
+        true
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        self.desk.lock().ended = true;
+        self.keeper.ring();
+    }
+}
