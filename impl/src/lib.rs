@@ -96,8 +96,23 @@
 //!
 //! # Which thread does what
 //!
-//! See [`keeper`], which has the picture. An elector has one thread that renews and tells of losses, and does no I/O; one
-//! that talks to SQLite; and one that passes events to `tracing`. All its leases share them.
+//! ```text
+//!   your threads and tasks          timer thread                    store thread
+//!
+//!   Elector, Held, Observer         step(now)                         SqliteStore
+//!        |                          |                                 |
+//!        |------- orders ---------->| contenders, one a lease name    |
+//!        |                          |-------- a batch of requests --->| one transaction
+//!        |<------ grants, losses ---|<------- its answers ------------| (may block, or hang)
+//!        |                          |
+//!   is_held(): compares the clock   | no I/O, and no call that blocks
+//! ```
+//!
+//! All leases of an elector share its threads. Neither a starved async runtime nor a call of the store that hangs delays a
+//! renewal that could be made, or a loss. A call that hangs for longer than the request timeout is given up on, and
+//! another store thread opens the file anew; while one hangs, no third is started. One more thread passes events to
+//! `tracing`, so that a subscriber that blocks delays nothing. If the timer thread itself dies of a defect, every tenure
+//! is lost, and everybody is told ([`Loss::KeeperDied`](protocol::Loss::KeeperDied)).
 //!
 //! # What it is not
 //!

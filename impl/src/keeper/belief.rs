@@ -89,13 +89,17 @@ impl Belief {
         self.latch.extend(deadline)
     }
 
-    /// Ends it, for this reason if it has not ended for another, and tells whoever waits for that. The reason that
-    /// counts.
-    pub(crate) fn lose(&self, reason: Loss) -> Loss {
+    /// Ends it, for this reason if it has not ended for another. The reason that counts.
+    pub(super) fn end(&self, reason: Loss) -> Loss {
         let _ = self.reason.set(reason);
         self.latch.tell();
         // The latch is over now, whatever the time.
-        let reason = self.check(LocalTime::from_millis(0)).err().unwrap_or(Loss::DeadlinePassed);
+        self.check(LocalTime::from_millis(0)).err().unwrap_or(Loss::DeadlinePassed)
+    }
+
+    /// The same, and whoever waits for its end is told.
+    pub(super) fn lose(&self, reason: Loss) -> Loss {
+        let reason = self.end(reason);
         self.stopping.tell(Stop::Loss);
         self.overdue.tell(());
         self.lost.tell(reason.clone());

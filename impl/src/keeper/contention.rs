@@ -170,10 +170,12 @@ impl Contention {
     }
 
     /// The keeper dies.
-    pub(super) fn die(&mut self) {
+    pub(super) fn die(&mut self, reach: &Reach) {
         self.resolve(Err(AcquireError::KeeperDied));
         if let Some(tenure) = &self.tenure {
-            tenure.lose(Loss::KeeperDied);
+            if tenure.lost.told().is_none() {
+                lose(tenure, Loss::KeeperDied, reach);
+            }
             tenure.released.tell(Err(NotReleased::RunsOut));
         }
     }
@@ -326,7 +328,8 @@ impl Contention {
 
 /// A loss is told, counted and logged once: it is the contender that says so, once a tenure.
 fn lose(tenure: &Arc<Belief>, loss: Loss, reach: &Reach) {
-    let loss = tenure.lose(loss);
+    let loss = tenure.end(loss);
     reach.record.lost(&loss);
-    reach.log.add(Entry::Lost(Arc::clone(tenure), loss));
+    reach.log.add(Entry::Lost(Arc::clone(tenure), loss.clone()));
+    tenure.lose(loss);
 }

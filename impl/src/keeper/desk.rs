@@ -59,6 +59,19 @@ pub(super) struct Worker {
     store: Box<dyn Store>,
     clock: Arc<dyn Clock>,
     keeper: Arc<Bell>,
+    /// Dropped after the store: whoever comes next must not find the file busy with being closed.
+    _end: End,
+}
+
+/// Says that a worker has ended, or died.
+#[derive(Debug)]
+struct End(Arc<Desk>, Arc<Bell>);
+
+impl Drop for End {
+    fn drop(&mut self) {
+        self.0.lock().ended = true;
+        self.1.ring();
+    }
 }
 
 impl Worker {
@@ -68,7 +81,8 @@ impl Worker {
         clock: Arc<dyn Clock>,
         keeper: Arc<Bell>,
     ) -> Self {
-        Self { desk: Arc::clone(desk), store, clock, keeper }
+        let end = End(Arc::clone(desk), Arc::clone(&keeper));
+        Self { desk: Arc::clone(desk), store, clock, keeper, _end: end }
     }
 
     /// Serves until the desk is closed: the body of a store thread.
@@ -87,12 +101,5 @@ impl Worker {
         self.desk.lock().answers = Some(answers);
         self.keeper.ring();
         true
-    }
-}
-
-impl Drop for Worker {
-    fn drop(&mut self) {
-        self.desk.lock().ended = true;
-        self.keeper.ring();
     }
 }

@@ -1,21 +1,8 @@
 //! What drives the contenders of an elector.
 //!
-//! ```text
-//!   your threads and tasks          timer thread                    store thread
-//!
-//!   Elector, Held, Observer       Keeper::step(now)                 SqliteStore
-//!        |                          |                                 |
-//!        |------- orders ---------->| contenders, one a lease name    |
-//!        |                          |-------- a batch of requests --->| one transaction
-//!        |<------ grants, losses ---|<------- its answers ------------| (may block, or hang)
-//!        |                          |
-//!   is_held(): compares the clock   | no I/O, and no call that blocks
-//! ```
-//!
 //! The timer thread calls [`Keeper::step`], then waits on the clock until the moment that it gave, or until there is an
-//! order or an answer. So neither a starved async runtime nor a call of the store that hangs delays a renewal that
-//! could be made, or a loss. A call that hangs for longer than the request timeout is given up on, and another store
-//! thread opens the file anew; while one hangs, no third is started. A third thread passes what changed to `tracing`.
+//! order or an answer. It does no I/O; what may block is left to the store thread, and to a third that passes what
+//! changed to `tracing`. The crate's first page has the picture.
 //!
 //! Programs use the [elector](crate::Elector), which starts these threads. Only a test calls the keeper itself.
 
@@ -356,7 +343,7 @@ impl Keeper {
         if run.is_err() {
             self.reach.record.died();
             self.seats.drain().iter().for_each(|t| t.outcome.tell(Err(AcquireError::KeeperDied)));
-            self.contentions.values_mut().for_each(Contention::die);
+            self.contentions.values_mut().for_each(|contention| contention.die(&self.reach));
             self.watches.values().for_each(Watch::die);
         }
     }

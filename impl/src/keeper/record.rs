@@ -31,6 +31,8 @@ pub struct Counters {
     pub lost_released: u64,
     /// Tenures lost since the store went back.
     pub lost_store_went_back: u64,
+    /// Tenures lost since the keeper died.
+    pub lost_keeper_died: u64,
 }
 
 impl Counters {
@@ -41,6 +43,7 @@ impl Counters {
             + self.lost_expired
             + self.lost_released
             + self.lost_store_went_back
+            + self.lost_keeper_died
     }
 }
 
@@ -77,7 +80,7 @@ pub(crate) struct Record {
     lag_max_ms: AtomicU64,
     releases: AtomicU64,
     not_released: AtomicU64,
-    losses: [AtomicU64; 5],
+    losses: [AtomicU64; 6],
     state: Mutex<State>,
 }
 
@@ -149,7 +152,7 @@ impl Record {
             Loss::Expired => 2,
             Loss::Released => 3,
             Loss::StoreWentBack => 4,
-            Loss::KeeperDied => return,
+            Loss::KeeperDied => 5,
         };
         self.losses[which].fetch_add(1, Relaxed);
     }
@@ -180,7 +183,7 @@ impl Record {
 
     pub(crate) fn counters(&self) -> Counters {
         let get = |count: &AtomicU64| count.load(Relaxed);
-        let [passed, superseded, expired, released, went_back] = &self.losses;
+        let [passed, superseded, expired, released, went_back, died] = &self.losses;
         Counters {
             grants: get(&self.grants),
             renewals: get(&self.renewals),
@@ -193,6 +196,7 @@ impl Record {
             lost_expired: get(expired),
             lost_released: get(released),
             lost_store_went_back: get(went_back),
+            lost_keeper_died: get(died),
         }
     }
 

@@ -252,7 +252,9 @@ fn a_store_thread_that_dies_is_replaced() {
     let held = elector.acquire("worker").wait().unwrap();
     stage.clock.settle(2);
     stage.faults.set(first(Fault::Dies, renews));
-    stage.pass_roughly(60_000);
+    stage.clock.advance(5_000);
+    stage.clock.settle(2);
+    stage.pass(60_000, 2);
     assert!(held.is_held());
     assert_eq!(
         stage.faults.asked().iter().filter(|(_, action)| matches!(action, Action::Renew(_))).count() as u64,

@@ -55,6 +55,7 @@ fn when_the_keeper_dies_everybody_is_told() {
     assert!(look(&mut stopping).is_some() && held.should_stop());
     assert_eq!(held.check(), Err(Loss::KeeperDied));
     assert!(!elector.health().is_alive && !elector.health().is_well());
+    assert_eq!((elector.counters().lost_keeper_died, elector.counters().losses()), (1, 1));
     let error = waiting.wait().unwrap_err();
     assert!(matches!(error, AcquireError::KeeperDied), "{error}");
     // Nor does anybody wait for ever who comes later.

@@ -178,14 +178,6 @@ impl Stage {
         }
     }
 
-    /// The same where the number of threads changes meanwhile: in earnest, a moment after each step.
-    pub(super) fn pass_roughly(&self, ms: u64) {
-        for _ in 0..ms / 50 {
-            self.clock.advance(50);
-            crate::clock::SystemClock.sleep(Duration::from_millis(1));
-        }
-    }
-
     /// A lease's row, as a store of its own reads it.
     pub(super) fn row(&self, lease: &str) -> Option<Row> {
         // Busy is the file while the last connection to it is being closed.
