@@ -58,7 +58,7 @@ async fn main() -> Result<ExitCode, Box<dyn Error>> {
     while let Some(ended) = tasks.join_next().await {
         ended??;
     }
-    summarize(&elector, label);
+    workers::summarize(&elector, label);
     served?;
     shut_down?;
     Ok(ExitCode::SUCCESS)
@@ -122,17 +122,4 @@ async fn tell_health(elector: &Elector, label: &str) {
         let health = elector.health();
         println!("{label}: {} ({health:?})", if health.is_well() { "well" } else { "unwell" });
     }
-}
-
-fn summarize(elector: &Elector, label: &str) {
-    let c = elector.counters();
-    let lost = c.lost_deadline_passed
-        + c.lost_superseded
-        + c.lost_expired
-        + c.lost_released
-        + c.lost_store_went_back;
-    println!(
-        "{label}: {} tenures, {} given back, {lost} lost; {} renewals, at most {} ms late",
-        c.grants, c.releases, c.renewals, c.renewal_lag_max_ms
-    );
 }

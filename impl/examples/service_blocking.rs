@@ -54,7 +54,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
         // The workers are told to stop, and as each of them does, its lease is given back.
         (served, elector.shutdown(GRACE).wait())
     });
-    summarize(&elector, label);
+    workers::summarize(&elector, label);
     served?;
     shut_down?;
     Ok(ExitCode::SUCCESS)
@@ -106,17 +106,4 @@ fn work(worker: &Worker, held: &Held) {
         // A pause, cut short when it is time to stop.
         held.stopping().wait_for(BETWEEN_ACTS);
     }
-}
-
-fn summarize(elector: &Elector, label: &str) {
-    let c = elector.counters();
-    let lost = c.lost_deadline_passed
-        + c.lost_superseded
-        + c.lost_expired
-        + c.lost_released
-        + c.lost_store_went_back;
-    println!(
-        "{label}: {} tenures, {} given back, {lost} lost; {} renewals, at most {} ms late",
-        c.grants, c.releases, c.renewals, c.renewal_lag_max_ms
-    );
 }

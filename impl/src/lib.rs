@@ -91,8 +91,12 @@
 //! asked again and again, and ends nothing by itself. [`Elector::health`] and [`Elector::counters`] are for your own
 //! health check and metrics; [`Elector::observe`] sees who holds a lease without contending for it.
 //!
-//! If the process dies in the middle, whatever it did is either committed or not, and its lease runs out within the TTL
-//! and `max_skew`; the next holder has the next fence.
+//! If the process dies in the middle, also by a signal that nobody handles, whatever it did is either committed or not, and
+//! its lease runs out: others have it after the TTL, and a poll interval (a fifteenth of the TTL, at most a second), at the
+//! latest `max_skew` later. The next holder has the next fence.
+//!
+//! Events have the target `tenure`: at info, a lease was acquired, or released; at warn, it was lost, or not released; at
+//! debug, the store did not answer.
 //!
 //! # Which thread does what
 //!
@@ -120,8 +124,9 @@
 //! - Not for machines that share no file: the store is one SQLite file on one host. (Containers on it count.)
 //! - Not enough by itself for acts outside the store. A process can be paused between its check and its act: only
 //!   whoever receives the act, and compares fences, can refuse it.
-//! - Not a supervisor: tasks and threads that your work starts, and that outlive it, are yours to stop. Give each a clone
-//!   of [`Held`], and the lease is not contended for again before the last is dropped.
+//! - Not a supervisor: tasks and threads that your work starts are yours to stop before it returns. Give each a clone of
+//!   [`Held`]: it tells them when it is lost, and after a loss this process does not contend again before the last is
+//!   dropped.
 //!
 //! # What to know of SQLite
 //!
@@ -152,6 +157,8 @@ pub mod store;
 
 pub use elector::{AcquireError, BuildError, Builder, Elector, Held, LeftToRunOut, Observer, Remedy, Wait};
 pub use keeper::{Counters, Health, NotReleased, Sighting};
+pub use protocol::{ConfigError, Durations, Fence, LeaseName, Loss, Row};
+pub use store::OpenError;
 #[cfg(feature = "tokio")]
 pub use tokio_util::sync::CancellationToken;
 

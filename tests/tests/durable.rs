@@ -77,16 +77,39 @@ fn an_error_within_the_transaction_leaves_no_transaction_and_no_lock() {
     }
 }
 
+/// The transaction of all is rolled back, whole; then each is one of its own.
 #[test]
-fn a_batch_of_which_one_write_fails_changes_nothing() {
+fn a_write_that_a_constraint_refuses_spoils_no_other_of_its_batch() {
     let db = TempDb::with(&format!("{WAL}{NO_NO}"));
     let mut store = db.store(&SetClock::new());
-    let before = db.dump();
     let answers = store.execute(&[acquire("yes"), acquire("no"), read("yes"), acquire("maybe")]);
     assert!(
-        matches!(&answers[..], [Err(_), Err(_), Ok(Reply::Seen { seen: Seen::Absent, .. }), Err(_)]),
+        matches!(
+            &answers[..],
+            [
+                Ok(Reply::Granted(Fence::FIRST)),
+                Err(StoreError::Sqlite(_)),
+                Ok(Reply::Seen { seen: Seen::Absent, .. }),
+                Ok(Reply::Granted(Fence::FIRST))
+            ]
+        ),
         "{answers:?}"
     );
+    assert_eq!(db.row("no"), None);
+    assert!(db.row("yes").is_some_and(|row| row.fence == 1) && db.row("maybe").is_some());
+}
+
+/// Any other failure is everybody's: nothing is left of any.
+#[test]
+fn a_batch_whose_transaction_fails_changes_nothing() {
+    let db = TempDb::with(&format!("{WAL}{TABLE}"));
+    let mut store = db.store(&SetClock::new());
+    assert!(matches!(one(&mut store, acquire("before")), Ok(Reply::Granted(_))));
+    let before = db.dump();
+    let clock = SetClock::new();
+    clock.set_wall(-1);
+    let answers = db.store(&clock).execute(&[acquire("one"), acquire("other")]);
+    assert!(matches!(&answers[..], [Err(_), Err(_)]), "{answers:?}");
     assert_eq!(db.dump(), before);
 }
 

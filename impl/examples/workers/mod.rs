@@ -3,7 +3,7 @@
 use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
-use tenure::Held;
+use tenure::{Elector, Held};
 
 /// What must be done by exactly one instance. Its name is the lease's.
 struct Job {
@@ -154,4 +154,17 @@ impl Drop for Shift<'_> {
     fn drop(&mut self) {
         println!("{}: {} ends", self.0.instance, self.0.name);
     }
+}
+
+/// What an elector has counted, in a line.
+pub(crate) fn summarize(elector: &Elector, label: &str) {
+    let c = elector.counters();
+    println!(
+        "{label}: {} tenures, {} given back, {} lost; {} renewals, at most {} ms late",
+        c.grants,
+        c.releases,
+        c.losses(),
+        c.renewals,
+        c.renewal_lag_max_ms
+    );
 }

@@ -52,6 +52,10 @@ impl Inbox {
         }
     }
 
+    pub(super) fn is_empty(&self) -> bool {
+        self.lock().is_empty()
+    }
+
     /// What has happened next, without waiting.
     pub(super) fn take(&self) -> Option<Happening> {
         self.lock().pop_front()

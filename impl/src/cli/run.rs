@@ -90,7 +90,10 @@ impl<'a> Run<'a> {
         let witness: Arc<dyn Witness> = Arc::<Inbox>::clone(&self.inbox);
         let mut acquiring = self.elector.contend(self.args.lease.as_str(), true, Some(witness));
         let (within, exit) = loop {
-            if let Some(outcome) = self.inbox.look(&mut acquiring) {
+            // A signal that came before the lease did ends us all the same.
+            if self.inbox.is_empty()
+                && let Some(outcome) = self.inbox.look(&mut acquiring)
+            {
                 return outcome.map_err(unusable);
             }
             let stop_at = self.stop_at();

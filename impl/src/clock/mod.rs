@@ -1,10 +1,12 @@
 //! All reading of clocks and all waiting.
 
 mod bell;
+mod block;
 mod set;
 mod system;
 
 pub use bell::Bell;
+pub(crate) use block::block_on;
 pub use set::SetClock;
 pub use system::SystemClock;
 
@@ -15,7 +17,8 @@ use std::time::Duration;
 
 /// The clocks of a machine, as SPEC.md R4 needs them, and the waiting that goes by them.
 ///
-/// [`SystemClock`] is the machine's own; [`SetClock`] moves when a test says so.
+/// [`SystemClock`] is the machine's own; [`SetClock`] moves when a test says so. One of your own passes on to one of these
+/// what it does not change; above all `wait`, which only they can do.
 pub trait Clock: Debug + Send + Sync {
     /// The clock that belief rests on: it never steps, and counts the time spent suspended.
     fn local(&self) -> LocalTime;

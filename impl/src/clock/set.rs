@@ -6,10 +6,38 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::SeqCst};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-/// Clocks that move only when told to, for tests of what is built on Tenure: two days pass in no time, and a test
-/// ends the same way each time.
+/// Clocks that move when told to, for tests of what is built on Tenure: two days pass in no time, and a test ends the same
+/// way each time.
 ///
-/// Who waits by this clock waits in earnest, until it is moved to the moment. Sleeping moves it.
+/// Who waits by this clock waits in earnest, until it is moved to the moment. Who sleeps by it moves it: a store thread
+/// does, between two tries of a file that another connection keeps locked.
+///
+/// ```
+/// use std::time::Duration;
+/// use tenure::{Elector, clock::SetClock, protocol::Loss};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let directory = tempfile::tempdir()?;
+/// # let file = directory.path().join("app.db");
+/// let clock = SetClock::new();
+/// let elector = Elector::builder(&file).ttl(Duration::from_secs(15)).clock(clock.clone()).build()?;
+/// let held = elector.acquire("cleanup").wait()?;
+///
+/// // In steps, the lease is renewed. An elector has two threads that wait by the clock.
+/// for _ in 0..100 {
+///     clock.settle(2);
+///     clock.advance(1_000);
+/// }
+/// assert!(held.is_held());
+///
+/// // In one leap, as when the machine was suspended, it is lost.
+/// clock.settle(2);
+/// clock.advance(20_000);
+/// assert!(!held.is_held());
+/// assert_eq!(held.lost().wait(), Loss::DeadlinePassed);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct SetClock {
     local_ms: AtomicU64,
@@ -54,7 +82,8 @@ impl SetClock {
     }
 
     /// Waits, in earnest, until that many threads wait by this clock, and nothing has come for any of them: all that
-    /// follows from what was done so far has happened. An elector has two such threads, unless a call of its store hangs.
+    /// follows from what was done so far has happened. An elector has two such threads, unless a call of its store hangs; one
+    /// that is in [`Wait::wait`](crate::Wait::wait) is another, a task that awaits is none.
     ///
     /// # Panics
     /// If that does not come about in half a minute: another number of threads waits.

@@ -45,14 +45,15 @@ impl Builder {
         self
     }
 
-    /// Another clock than the machine's: for tests.
+    /// Another clock than the machine's: for tests, [`SetClock`](crate::clock::SetClock).
     pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
         self.clock = clock;
         self
     }
 
-    /// Opens the file, or creates it, and its table, and starts the threads. Blocks: it waits for a busy file, at most the
-    /// request timeout.
+    /// Opens the file, or creates it, and its table, and starts the threads. Blocks, mostly for a millisecond, for a busy
+    /// file at most the request timeout: an async program that minds does it before its runtime starts, or in
+    /// `spawn_blocking`.
     ///
     /// # Errors
     /// [`BuildError`].
@@ -62,8 +63,34 @@ impl Builder {
         Ok(elector)
     }
 
-    /// The same without threads, for tests and simulations: whoever calls this calls [`Keeper::step`] and
-    /// [`Keeper::serve`], and the elector draws its random numbers from `seed`.
+    /// The same without threads, for tests and simulations: whoever calls this drives the keeper, and the elector draws its
+    /// random numbers from `seed`. Two electors on one file need two seeds: holder ids come from them.
+    ///
+    /// All that is to happen at one moment has happened when nothing is left to serve:
+    ///
+    /// ```
+    /// # use tenure::{Elector, clock::{Clock, SetClock}};
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let directory = tempfile::tempdir()?;
+    /// let clock = SetClock::new();
+    /// let (elector, mut keeper) =
+    ///     Elector::builder(directory.path().join("app.db")).clock(clock.clone()).build_by_hand(1)?;
+    /// let acquire = elector.acquire("cleanup");
+    /// # let mut acquire = Box::pin(acquire);
+    /// # let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+    /// # assert!(acquire.as_mut().poll(&mut context).is_pending());
+    /// // … which is polled by hand, too: nobody is there to end a `wait`.
+    /// let next = loop {
+    ///     let next = keeper.step(clock.local());
+    ///     if !keeper.serve() {
+    ///         break next;
+    ///     }
+    /// };
+    /// # assert!(acquire.as_mut().poll(&mut context).is_ready());
+    /// // Then the clock may go on to `next`.
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// [`BuildError`].
@@ -94,7 +121,7 @@ impl Builder {
             NoKeeper::NoThread(error) => BuildError::NoThread(error),
         })?;
         let record = keeper.record();
-        Ok((Elector(Arc::new(Inner { clock, timing, record, hands, threads })), keeper))
+        Ok((Elector(Arc::new(Inner { clock, timing, record, hands })), keeper))
     }
 
     fn holder_label(&self) -> Result<Label, BuildError> {

@@ -54,8 +54,9 @@ pub enum AcquireError {
     /// Somebody else holds it. Only who does not wait is told.
     #[error("held by {} with fence {}", .0.holder, .0.fence)]
     Held(Row),
-    /// This elector contends for it already, or holds it. Only who does not wait is told.
-    #[error("this process contends for the lease already, or holds it")]
+    /// This elector contends for it already, holds it, or has lost it and somebody still has the lost one. Only who does not
+    /// wait is told.
+    #[error("this process contends for the lease already, or has not let go of it")]
     HeldHere,
     /// Its row cannot be understood, and why: it counts as held until somebody mends it (SPEC.md R12). Only who does not
     /// wait is told.

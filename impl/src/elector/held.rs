@@ -3,7 +3,9 @@
 use super::wait::Wait;
 use crate::keeper::{Belief, Custody, NotReleased};
 use crate::protocol::{Fence, HolderId, LeaseName, LocalTime, Loss};
+use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// A lease that is held, as far as this process can tell by its clock. It is renewed for as long as this, or a clone of
 /// it, is there.
@@ -13,12 +15,20 @@ use std::sync::Arc;
 /// process may stall; then only whoever receives the act, and compares fences, can refuse it.
 ///
 /// Dropping the last clone gives the lease back, in the background; so drop it only when the work has stopped
-/// (SPEC.md R6). Dropped by a panic, it does not: work may be left, so the lease runs out, within its TTL. The same is so
-/// if the process dies.
-#[derive(Clone, Debug)]
+/// (SPEC.md R6), and not at once, as `let _ = …` does. Only where it is the last handle of its elector, which was dropped
+/// before, the drop waits for the store, at most the request timeout. Dropped by a panic, it gives nothing back: work may
+/// be left, so the lease runs out, within its TTL. The same is so if the process ends before, by `exit`, a signal, or a
+/// crash.
+#[derive(Clone)]
+#[must_use = "a lease that is dropped is given back"]
 pub struct Held(pub(crate) Arc<Custody>);
 
 impl Held {
+    pub(super) fn taken(custody: Arc<Custody>) -> Self {
+        custody.belief.take();
+        Self(custody)
+    }
+
     fn belief(&self) -> &Belief {
         &self.0.belief
     }
@@ -29,6 +39,16 @@ impl Held {
     }
 
     /// The tenure's number: higher than that of every tenure before it (SPEC.md R2).
+    ///
+    /// Whatever you write to keeps the highest that it has seen, and refuses a lower one. In a database, in the
+    /// transaction of the write itself, which goes on only if this changes one row:
+    ///
+    /// ```sql
+    /// UPDATE gates SET fence = :fence WHERE name = :name AND fence <= :fence
+    /// ```
+    ///
+    /// Where a store may go back to an older state, and so give out a fence twice, it also keeps the holder, and refuses an
+    /// equal fence of another one (SPEC.md R9.4). The examples of the repository have the whole of it.
     pub fn fence(&self) -> Fence {
         self.belief().fence
     }
@@ -52,7 +72,16 @@ impl Held {
         self.deadline().map(|_| self.fence())
     }
 
-    /// The reading of the local clock at which it is not held any more, unless a renewal is confirmed before.
+    /// How long it is held yet, unless a renewal is confirmed before.
+    ///
+    /// # Errors
+    /// Why it is not held: stop acting.
+    pub fn remaining(&self) -> Result<Duration, Loss> {
+        let now = self.belief().clock.local();
+        self.belief().check(now).map(|deadline| now.until(deadline))
+    }
+
+    /// The reading of the elector's local clock at which it is not held any more, unless a renewal is confirmed before.
     ///
     /// # Errors
     /// Why it is not held: stop acting.
@@ -102,6 +131,13 @@ impl Held {
             drop(self);
             outcome
         })
+    }
+}
+
+impl fmt::Debug for Held {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Belief { lease, fence, holder, .. } = self.belief();
+        write!(f, "Held({:?}, fence {fence}, {holder}, {:?})", lease.as_str(), self.remaining())
     }
 }
 

@@ -16,7 +16,7 @@ pub use observe::Observer;
 pub use wait::Wait;
 
 use crate::clock::Clock;
-use crate::keeper::{Counters, Hands, Health, Notice, Order, Record, Sightings, Ticket, Witness};
+use crate::keeper::{Counters, Hands, Health, Order, Pledge, Record, Sightings, Ticket, Watch, Witness};
 use crate::protocol::{ConfigError, LeaseName, Timing};
 use std::path::Path;
 use std::sync::Arc;
@@ -25,8 +25,9 @@ use std::time::Duration;
 /// Contends for leases in one file: one connection, one thread that renews and tells of losses, one that talks to the
 /// store, for all of them. Clones are the same elector.
 ///
-/// A lease name is contended for once per elector: who asks twice waits his turn. When the last clone is dropped,
-/// leases that are being given back are waited for, at most the request timeout; what is still [`Held`] goes on.
+/// A lease name is contended for once per elector: who asks twice waits his turn. Dropping the last clone blocks until what
+/// is being given back is, at most for the request timeout; async code awaits a [`shutdown`](Self::shutdown) before. What
+/// is still [`Held`] then goes on.
 #[derive(Clone, Debug)]
 pub struct Elector(Arc<Inner>);
 
@@ -36,8 +37,6 @@ struct Inner {
     timing: Timing,
     record: Arc<Record>,
     hands: Arc<Hands>,
-    /// Whether there are threads that can be waited for.
-    threads: bool,
 }
 
 impl Elector {
@@ -80,34 +79,38 @@ impl Elector {
     pub fn observe(&self, lease: &str) -> Result<Observer, ConfigError> {
         let lease = LeaseName::new(lease)?;
         let Inner { clock, hands, .. } = &*self.0;
-        let (id, sightings) = (hands.0.new_id(), Sightings::new());
-        hands.0.send(Order::Observe(id, lease, Arc::clone(&sightings)));
+        let (id, sightings) = (hands.orders.new_id(), Sightings::new());
+        hands.orders.send(Order::Observe(id, Watch::new(lease, Arc::clone(&sightings))));
         Ok(Observer::new(id, sightings, Arc::clone(clock), Arc::clone(hands)))
     }
 
     /// Has all work stop, and gives each lease back when its work has stopped; renews until then (SPEC.md R6). Nothing
     /// is acquired any more. Work that has not stopped within `grace` is dropped if it is async; its lease is not given
-    /// back, it runs out.
+    /// back, it runs out. A [`Held`] of your own counts as work: drop it, or it is waited for. Of several calls the grace
+    /// that ends first counts.
     ///
-    /// Comes when nothing is left to be done: at the latest after the grace and a request timeout.
+    /// It begins with the call. It comes when nothing is left to be done: at the latest after the grace and four request
+    /// timeouts, which a store that answers nothing takes.
     ///
     /// # Errors
     /// The leases that are left to run out.
     pub fn shutdown(&self, grace: Duration) -> Wait<Result<(), LeftToRunOut>> {
-        let done = Notice::new();
+        let done = Pledge::new(Vec::new);
+        let told = done.notice().listen();
         let grace_ms = u64::try_from(grace.as_millis()).unwrap_or(u64::MAX);
-        self.0.hands.0.send(Order::Shutdown { grace_ms, done: Arc::clone(&done) });
+        self.0.hands.orders.send(Order::Shutdown { grace_ms, done });
         let inner = Arc::clone(&self.0);
         Wait::new(&self.0.clock, async move {
-            let leases = done.listen().await;
+            let leases = told.await;
             drop(inner);
             if leases.is_empty() { Ok(()) } else { Err(LeftToRunOut { leases }) }
         })
     }
 
-    /// How the elector is. A service that acts on leases reports itself unwell when this does.
+    /// How the elector, and its store, are. A service that acts on leases reports itself unwell when this does. It says
+    /// nothing of single leases: those are lost, or cannot be acquired, each for itself.
     pub fn health(&self) -> Health {
-        self.0.record.health(self.0.clock.local(), &self.0.timing)
+        self.0.record.health(self.0.clock.local())
     }
 
     /// What it has counted.
@@ -140,14 +143,14 @@ impl Inner {
         waits: bool,
         witness: Option<Arc<dyn Witness>>,
     ) -> Result<Held, AcquireError> {
-        let (id, outcome) = (self.hands.0.new_id(), Notice::new());
-        let granted = outcome.claim();
+        let (id, outcome) = (self.hands.orders.new_id(), Pledge::new(|| Err(AcquireError::KeeperDied)));
+        let granted = outcome.notice().claim();
         // Dropped last: then an outcome that was not taken goes with it.
         let mut asking = Asking { id, hands: &self.hands, is_answered: false };
-        self.hands.0.send(Order::Contend(Ticket { id, lease, waits, outcome, witness }));
+        self.hands.orders.send(Order::Contend(Ticket { id, lease, waits, outcome, witness }));
         let outcome = granted.await;
         asking.is_answered = true;
-        outcome.map(Held)
+        outcome.map(Held::taken)
     }
 }
 
@@ -161,18 +164,19 @@ struct Asking<'a> {
 impl Drop for Asking<'_> {
     fn drop(&mut self) {
         if !self.is_answered {
-            self.hands.0.send(Order::Cancel(self.id));
+            self.hands.orders.send(Order::Cancel(self.id));
         }
     }
 }
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        if self.threads {
-            let settled = Notice::new();
-            self.hands.0.send(Order::Settle(Arc::clone(&settled)));
-            let timeout = Duration::from_millis(self.timing.request_timeout_ms());
-            Wait::new(&self.clock, settled.listen()).wait_for(timeout);
+        // If no handle is left, dropping the hands waits for the keeper's end.
+        if Arc::strong_count(&self.hands) > 1 {
+            let settled = Pledge::new(|| ());
+            let told = settled.notice().listen();
+            self.hands.orders.send(Order::Settle(settled));
+            self.hands.wait_for(told);
         }
     }
 }

@@ -4,9 +4,9 @@ use super::{AcquireError, Elector, Held};
 use crate::keeper::Stop;
 
 impl Elector {
-    /// Waits for the lease and runs `work` on this thread while it is held; when the work returns, gives the lease back
-    /// and returns the work's value. If the lease was lost, or was about to be when the work was told to stop, the value
-    /// is dropped, and it contends again.
+    /// Waits for the lease and runs `work` on this thread while it is held; when the work returns, gives the lease back,
+    /// whoever has a clone of it, and returns the work's value. If the lease was lost, or was about to be so that the work
+    /// was told to stop, the value is dropped, and it contends again. What the work does it may so do again.
     ///
     /// After a shutdown the value of work that returned in time is returned like any other; the next call gives
     /// [`AcquireError::ShutDown`]. So a worker that is to go on for ever is called again until then.
@@ -20,6 +20,9 @@ impl Elector {
     pub fn run_blocking<T>(&self, lease: &str, mut work: impl FnMut(&Held) -> T) -> Result<T, AcquireError> {
         loop {
             let held = self.acquire(lease).wait()?;
+            if held.should_stop() {
+                continue; // This thread was held up for so long that the work would be told to stop at once.
+            }
             let at_work = AtWork::begin(&held);
             let value = work(&held);
             if let Some(held) = at_work.has_returned() {
@@ -33,8 +36,10 @@ impl Elector {
     /// since renewals fail and only the grace is left.
     ///
     /// Work that has not returned when its grace is over is dropped, before the deadline and so before anybody else can
-    /// hold the lease. What it has spawned is not: keep a clone of the token, or of [`Held`], there. Dropped or panicked
-    /// work gives nothing back, the lease runs out (SPEC.md R6); so it is if this future is dropped while the work runs.
+    /// hold the lease. So cleaning up belongs into a `Drop`, and watching for the end to the token: [`Held::lost`] comes
+    /// too late here. What the work has spawned is not dropped: give it a clone of the token, and of [`Held`], without
+    /// which nobody contends again before it is gone. Dropped or panicked work gives nothing back, the lease runs out
+    /// (SPEC.md R6); so it is if this future is dropped while the work runs.
     /// On a runtime that is starved the drop comes late: before each act, the work should ask [`Held::is_held`].
     ///
     /// The work owns what it is given, so that this future can go to any thread; what several tenures share, as a
@@ -53,11 +58,15 @@ impl Elector {
     {
         loop {
             let held = self.acquire(lease).await?;
+            if held.should_stop() {
+                continue; // As above.
+            }
             let at_work = AtWork::begin(&held);
             let token = crate::CancellationToken::new();
+            // Also when this future is dropped, or the work panics: whatever the work has given the token to is told.
+            let _cancelled_at_last = token.clone().drop_guard();
             let work = work(held.clone(), token.clone());
             let value = until_overdue(&held, work, || token.cancel()).await;
-            token.cancel();
             drop(held);
             if let Some(value) = value
                 && let Some(held) = at_work.has_returned()
@@ -104,9 +113,8 @@ impl AtWork {
     /// is given back, if it is still ours, and the work's outcome does not count.
     fn has_returned(mut self) -> Option<Held> {
         let held = self.0.take()?;
-        let was_shut_down = held.0.belief.stopping.told() == Some(Stop::Shutdown);
-        let in_time = held.is_held() && (was_shut_down || !held.should_stop());
-        in_time.then_some(held)
+        let was_told = held.0.belief.stopping.told() == Some(Stop::Loss);
+        (held.is_held() && !was_told).then_some(held)
     }
 }
 

@@ -1,18 +1,18 @@
 //! Waiting, for async callers and for blocking ones.
 
-use crate::clock::{Bell, Clock};
+use crate::clock::{Clock, block_on};
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 /// Something that is waited for: by `.await` in an async function, whatever its runtime, or by [`wait`](Self::wait) on a
 /// thread.
 ///
-/// Dropped before it is ready, it leaves nothing behind: a lease that nobody waits for any more is not acquired, or is
-/// given back.
+/// An acquire that is dropped before it is ready leaves nothing behind: the lease is not acquired, or is given back. A
+/// release and a shutdown go on whether or not somebody waits.
 #[must_use = "nothing is waited for unless it is awaited, or `wait` is called"]
 pub struct Wait<T> {
     future: Pin<Box<dyn Future<Output = T> + Send>>,
@@ -26,37 +26,18 @@ impl<T> Wait<T> {
 
     /// Blocks the thread until it is there. Not for async functions, whose runtime it would stop.
     pub fn wait(mut self) -> T {
-        let bell = Bell::new();
         loop {
-            if let Some(value) = self.look(&bell) {
+            if let Some(value) = block_on(&*self.clock, self.future.as_mut(), None) {
                 return value;
             }
-            self.clock.wait(&bell, None);
         }
     }
 
     /// Blocks the thread, but no longer than that; `None` if it did not come in that time.
     pub fn wait_for(mut self, time: Duration) -> Option<T> {
-        let bell = Bell::new();
         let time_ms = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
         let until = self.clock.local().plus(time_ms);
-        loop {
-            if let Some(value) = self.look(&bell) {
-                return Some(value);
-            }
-            if self.clock.local() >= until {
-                return None;
-            }
-            self.clock.wait(&bell, Some(until));
-        }
-    }
-
-    fn look(&mut self, bell: &Arc<Bell>) -> Option<T> {
-        let waker = Waker::from(Arc::clone(bell));
-        match self.future.as_mut().poll(&mut Context::from_waker(&waker)) {
-            Poll::Ready(value) => Some(value),
-            Poll::Pending => None,
-        }
+        block_on(&*self.clock, self.future.as_mut(), Some(until))
     }
 }
 

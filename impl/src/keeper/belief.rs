@@ -5,6 +5,7 @@ use super::notice::Notice;
 use super::orders::{Hands, Id, Order, Orders};
 use crate::clock::Clock;
 use crate::protocol::{Fence, HolderId, LeaseName, LocalTime, Loss, Tenure, Timing};
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Arc, OnceLock, Weak};
 
 /// Why work is told to stop.
@@ -39,6 +40,8 @@ pub(crate) struct Belief {
     latch: Latch,
     /// Why it is over, if not because a check found the deadline passed. Written before the latch.
     reason: OnceLock<Loss>,
+    /// Whether whoever waited for it has got it.
+    taken: AtomicBool,
     /// Its work is to stop.
     pub(crate) stopping: Arc<Notice<Stop>>,
     /// Its work must have stopped by now: what has not is dropped.
@@ -63,11 +66,20 @@ impl Belief {
             timing,
             latch: Latch::new(tenure.deadline),
             reason: OnceLock::new(),
+            taken: AtomicBool::new(false),
             stopping: Notice::new(),
             overdue: Notice::new(),
             lost: Notice::new(),
             released: Notice::new(),
         }
+    }
+
+    pub(crate) fn take(&self) {
+        self.taken.store(true, SeqCst);
+    }
+
+    pub(super) fn is_taken(&self) -> bool {
+        self.taken.load(SeqCst)
     }
 
     /// The deadline, or why there is none any more. Compares the clock (SPEC.md R5).
@@ -171,13 +183,14 @@ impl Custody {
 
     /// Gives the lease back though others still hold this: they hold nothing from then on.
     pub(crate) fn release(&self) {
-        self.orders.send(Order::LetGo(self.id));
+        if !self.orders.send(Order::Release(self.id)) {
+            self.belief.released.tell(Err(NotReleased::RunsOut));
+        }
     }
 }
 
 impl Drop for Custody {
-    /// Changes nothing if it was abandoned, or released, before.
     fn drop(&mut self) {
-        self.release();
+        self.orders.send(Order::LetGo(self.id));
     }
 }

@@ -5,7 +5,7 @@ use super::orders::Id;
 use super::record::{Kind, Record};
 use crate::clock::{Bell, Clock};
 use crate::protocol::{LocalTime, Request, RequestId};
-use crate::store::{Answer, Store};
+use crate::store::{Answer, Store, StoreError};
 use std::io;
 use std::sync::Arc;
 
@@ -39,6 +39,8 @@ pub(super) struct Crew {
     replace_at: LocalTime,
     /// Requests that no thread has got yet.
     waiting: Vec<(Id, Request)>,
+    /// Answers to what lay on the desk of a thread that was given up on.
+    failed: Vec<(Whose, Answer)>,
 }
 
 impl Crew {
@@ -64,6 +66,7 @@ impl Crew {
             abandoned: None,
             replace_at: LocalTime::from_millis(0),
             waiting: Vec::new(),
+            failed: Vec::new(),
         };
         crew.start(store)?;
         Ok(crew)
@@ -85,25 +88,47 @@ impl Crew {
         self.waiting.push((whose, request));
     }
 
-    /// The answers that have come.
-    pub(super) fn answers(&mut self) -> Vec<(Whose, Answer)> {
-        let answers = self.batch.is_some().then(|| self.desk.answers()).flatten();
-        match answers.and_then(|answers| Some((self.batch.take()?.0, answers))) {
-            Some((whose, answers)) => whose.into_iter().zip(answers).collect(),
+    /// The answers that have come. A thread that hangs, or has died, is replaced, and what lay on its desk has failed; one
+    /// that hangs beside another that hangs is not replaced.
+    pub(super) fn answers(&mut self, now: LocalTime) -> Vec<(Whose, Answer)> {
+        self.abandoned.take_if(|desk| desk.has_ended());
+        let came = self.batch.is_some().then(|| self.desk.answers()).flatten();
+        let mut answers = match came.and_then(|came| Some((self.batch.take()?.0, came))) {
+            Some((whose, came)) => whose.into_iter().zip(came).collect(),
             None => Vec::new(),
+        };
+        let died = self.desk.has_ended();
+        if died && now >= self.replace_at {
+            self.replace(now, StoreError::Died);
+        } else if !died && self.hangs_since(now).is_some() && self.abandoned.is_none() {
+            self.abandoned = Some(Arc::clone(&self.desk));
+            self.replace(now, StoreError::Hangs);
+        }
+        self.record.hangs(self.hangs_since(now));
+        answers.append(&mut self.failed);
+        answers
+    }
+
+    /// Since when the batch has not been answered, if that is longer than it may be.
+    fn hangs_since(&self, now: LocalTime) -> Option<LocalTime> {
+        let since = self.batch.as_ref().map(|(_, since)| *since);
+        since.filter(|since| now >= since.plus(self.request_timeout_ms))
+    }
+
+    fn replace(&mut self, now: LocalTime, why: StoreError) {
+        self.desk.close();
+        self.desk = Desk::new();
+        let whose = self.batch.take().map(|(whose, _)| whose).unwrap_or_default();
+        self.failed.extend(whose.into_iter().map(|whose| (whose, Err(why.clone()))));
+        self.replace_at = now.plus(self.request_timeout_ms);
+        // A worker that could not be started marks its desk as ended, so another is tried later.
+        if let Err(error) = self.start(self.spare.another()) {
+            self.record.store_failed(Kind::Write, now, &format!("no store thread could be started: {error}"));
         }
     }
 
-    /// Gives the thread what waits; whatever gathered meanwhile is one batch. A thread that hangs, or has died, is
-    /// replaced; one that hangs beside another that hangs is not. When to call again, if no answer comes.
+    /// Gives the thread what waits; whatever gathered meanwhile is one batch. When to call again, if no answer comes.
     pub(super) fn hand_over(&mut self, now: LocalTime) -> Option<LocalTime> {
-        self.abandoned.take_if(|desk| desk.has_ended());
-        let died = self.desk.has_ended();
-        let hangs = !died && self.hangs_since(now).is_some();
-        if died && now >= self.replace_at || hangs && self.abandoned.is_none() {
-            self.replace(now, hangs);
-        }
-        self.record.hangs(self.hangs_since(now));
         self.waiting.retain(|(_, request)| now < request.give_up_at);
         if self.batch.is_none() && !self.waiting.is_empty() {
             let (whose, batch) = self
@@ -119,25 +144,6 @@ impl Crew {
         }
         let since = self.batch.as_ref().filter(|_| self.abandoned.is_none()).map(|(_, since)| *since);
         since.map(|since| since.plus(self.request_timeout_ms))
-    }
-
-    /// Since when the batch has not been answered, if that is longer than it may be.
-    fn hangs_since(&self, now: LocalTime) -> Option<LocalTime> {
-        let since = self.batch.as_ref().map(|(_, since)| *since);
-        since.filter(|since| now >= since.plus(self.request_timeout_ms))
-    }
-
-    /// What it had is not answered; whoever asked gives up in time (SPEC.md R7).
-    fn replace(&mut self, now: LocalTime, hangs: bool) {
-        self.desk.close();
-        let before = std::mem::replace(&mut self.desk, Desk::new());
-        self.abandoned = self.abandoned.take().or(hangs.then_some(before));
-        self.batch = None;
-        self.replace_at = now.plus(self.request_timeout_ms);
-        // A worker that could not be started marks its desk as ended, so another is tried later.
-        if let Err(error) = self.start(self.spare.another()) {
-            self.record.store_failed(Kind::Write, now, &format!("no store thread could be started: {error}"));
-        }
     }
 
     /// One turn of a store thread that is served by hand.

@@ -5,7 +5,8 @@ use super::belief::Belief;
 use crate::protocol::{LeaseName, Loss};
 use std::io;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread::JoinHandle;
 use tracing::subscriber::NoSubscriber;
 use tracing::{Dispatch, debug, info, warn};
 
@@ -24,32 +25,46 @@ pub(super) enum Entry {
     Failed(LeaseName, String),
 }
 
-/// Where entries are left. Without a thread, they are told at once.
+/// How many entries may wait for a subscriber that blocks; more are dropped.
+const QUEUE: usize = 16_384;
+
+/// Where entries are left.
 #[derive(Debug)]
-pub(super) struct Log(Option<Sender<Entry>>);
+pub(super) enum Log {
+    /// They are told at once.
+    AtOnce,
+    Thread(SyncSender<Entry>, JoinHandle<()>),
+    Finished,
+}
 
 impl Log {
     pub(super) fn by_thread() -> io::Result<Self> {
-        let (sender, entries) = channel();
+        let (sender, entries) = sync_channel(QUEUE);
         // Where only this thread has a subscriber, the other one gets it, too. The program's own may come later.
         let dispatch = tracing::dispatcher::get_default(Dispatch::clone);
         let is_scoped = !dispatch.is::<NoSubscriber>();
         #[expect(clippy::disallowed_methods, reason = "the log's thread")]
-        std::thread::Builder::new().name("tenure-log".into()).spawn(move || match is_scoped {
-            true => tracing::dispatcher::with_default(&dispatch, || tell_all(&entries)),
-            false => tell_all(&entries),
-        })?;
-        Ok(Self(Some(sender)))
-    }
-
-    pub(super) fn at_once() -> Self {
-        Self(None)
+        let thread =
+            std::thread::Builder::new().name("tenure-log".into()).spawn(move || match is_scoped {
+                true => tracing::dispatcher::with_default(&dispatch, || tell_all(&entries)),
+                false => tell_all(&entries),
+            })?;
+        Ok(Self::Thread(sender, thread))
     }
 
     pub(super) fn add(&self, entry: Entry) {
-        match &self.0 {
-            Some(thread) => drop(thread.send(entry)),
-            None => tell(&entry),
+        match self {
+            Self::AtOnce => tell(&entry),
+            Self::Thread(entries, _) => drop(entries.try_send(entry)),
+            Self::Finished => {}
+        }
+    }
+
+    /// Waits until all is told.
+    pub(super) fn finish(&mut self) {
+        if let Self::Thread(entries, thread) = std::mem::replace(self, Self::Finished) {
+            drop(entries);
+            let _ = thread.join();
         }
     }
 }
@@ -70,14 +85,14 @@ fn tell(entry: &Entry) {
             info!(target: TARGET, lease = %b.lease, fence = %b.fence, holder = %b.holder, "released")
         }
         Entry::NotReleased(b, Some(reason)) => {
-            warn!(target: TARGET, lease = %b.lease, fence = %b.fence, holder = %b.holder, %reason, "was not ours to release");
+            warn!(target: TARGET, lease = %b.lease, fence = %b.fence, holder = %b.holder, %reason, "not released, since it was not held any more");
         }
         Entry::NotReleased(b, None) => {
-            warn!(target: TARGET, lease = %b.lease, fence = %b.fence, holder = %b.holder, "could not be released: it runs out");
+            warn!(target: TARGET, lease = %b.lease, fence = %b.fence, holder = %b.holder, "not released, since the store did not confirm it: the lease runs out");
         }
         Entry::Abandoned(b) => warn!(
             target: TARGET, lease = %b.lease, fence = %b.fence, holder = %b.holder,
-            "is not released, since its work was not seen to stop: it runs out"
+            "not released, since its work was not seen to stop: the lease runs out"
         ),
         Entry::Failed(lease, why) => debug!(target: TARGET, %lease, %why, "the store did not answer"),
     }

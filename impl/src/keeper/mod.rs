@@ -7,9 +7,11 @@
 //! Programs use the [elector](crate::Elector), which starts these threads. Only a test calls the keeper itself.
 
 mod belief;
+mod closing;
 mod contention;
 mod crew;
 mod desk;
+mod drive;
 mod latch;
 mod log;
 mod notice;
@@ -25,17 +27,18 @@ pub use record::{Counters, Health};
 pub use watch::Sighting;
 
 pub(crate) use belief::{Belief, Custody, Stop};
-pub(crate) use notice::Notice;
+pub(crate) use notice::Pledge;
 pub(crate) use orders::{Hands, Id, Order, Orders, Ticket, Witness};
 pub(crate) use patience::Pauses;
 pub(crate) use record::Record;
-pub(crate) use watch::Sightings;
+pub(crate) use watch::{Sightings, Watch};
 
 use crate::clock::Clock;
 use crate::elector::AcquireError;
-use crate::protocol::{End, HolderId, Label, LeaseName, LocalTime, Reply, RequestId, Timing};
+use crate::protocol::{End, Fence, HolderId, Label, LocalTime, Reply, RequestId, Timing};
 use crate::random::{Dice, NoRandomness};
 use crate::store::{Answer, Store};
+use closing::Shutdown;
 use contention::Contention;
 use crew::{Crew, Hire};
 use log::Log;
@@ -44,9 +47,7 @@ use reach::Reach;
 use record::Kind;
 use seats::{Seats, Turn};
 use std::collections::{BTreeSet, HashMap, VecDeque};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use watch::Watch;
 
 /// All contenders of an elector, and its store thread's desk.
 #[derive(Debug)]
@@ -62,15 +63,7 @@ pub struct Keeper {
     reader: HolderId,
     shutdown: Option<Shutdown>,
     /// Whoever waits until nothing is being given back.
-    settling: Vec<Arc<Notice<()>>>,
-}
-
-#[derive(Debug)]
-struct Shutdown {
-    overdue_at: LocalTime,
-    done: Vec<Arc<Notice<Vec<LeaseName>>>>,
-    /// What is left to run out.
-    left: Vec<LeaseName>,
+    settling: Vec<Pledge<()>>,
 }
 
 /// What a keeper is made of.
@@ -99,12 +92,13 @@ impl Keeper {
     pub(crate) fn new(parts: Parts) -> Result<(Self, Arc<Hands>), NoKeeper> {
         let Parts { store, clock, timing, label, dice, threads } = parts;
         let orders = Orders::new();
-        let hands = Arc::new(Hands(Arc::clone(&orders)));
-        let record = Arc::new(Record::default());
+        let patience_ms = timing.request_timeout_ms();
+        let hands = Arc::new(Hands { orders: Arc::clone(&orders), clock: Arc::clone(&clock), patience_ms });
+        let record = Arc::new(Record::new(&timing));
         let (hire, log) = if threads {
             (Hire::Threads, Log::by_thread()?)
         } else {
-            (Hire::ByHand(Vec::new()), Log::at_once())
+            (Hire::ByHand(Vec::new()), Log::AtOnce)
         };
         let (bell, timeout) = (Arc::clone(&orders.bell), timing.request_timeout_ms());
         let crew = Crew::new(store, hire, Arc::clone(&clock), bell, Arc::clone(&record), timeout)?;
@@ -135,7 +129,7 @@ impl Keeper {
     /// nothing comes before; `None`: only when something does. A call that was not needed changes nothing.
     pub fn step(&mut self, now: LocalTime) -> Option<LocalTime> {
         self.reach.orders.take().into_iter().for_each(|order| self.carry_out(now, order));
-        for ((whose, id, kind), answer) in self.crew.answers() {
+        for ((whose, id, kind), answer) in self.crew.answers(now) {
             let answer = self.note(now, kind, answer);
             self.on_answer(now, whose, id, answer);
         }
@@ -149,8 +143,7 @@ impl Keeper {
         // What this step itself has caused, as when a grant is dropped that nobody received.
         let at_once = (!self.reach.orders.is_empty()).then_some(now);
         let first = self.due.first().map(|(at, _)| *at);
-        let overdue = self.shutdown.as_ref().filter(|s| s.overdue_at > now).map(|s| s.overdue_at);
-        let next = [hand_over, at_once, first, overdue].into_iter().fold(None, earlier);
+        let next = [hand_over, at_once, first, self.overdue_at(now)].into_iter().fold(None, earlier);
         self.reach.record.sleeps(next);
         next
     }
@@ -161,13 +154,6 @@ impl Keeper {
         self.crew.serve()
     }
 
-    /// Whether no handle is left, and nothing is to be done for those that were.
-    fn is_over(&self) -> bool {
-        self.reach.orders.is_orphaned()
-            && self.reach.orders.is_empty()
-            && !self.contentions.values().any(Contention::is_unsettled)
-    }
-
     fn carry_out(&mut self, now: LocalTime, order: Order) {
         match order {
             Order::Contend(ticket) => self.contend(now, VecDeque::from([ticket])),
@@ -175,11 +161,12 @@ impl Keeper {
                 self.seats.cancel(id);
                 self.with(id, now, |contention, reach| contention.cancel(now, reach));
             }
+            Order::Release(id) => self.with(id, now, |contention, reach| contention.give_back(now, reach)),
             Order::LetGo(id) => self.with(id, now, |contention, reach| contention.let_go(now, reach)),
             Order::Abandon(id) => self.with(id, now, |contention, reach| contention.abandon(now, reach)),
-            Order::Observe(id, lease, sightings) => {
-                self.due.insert((now, id));
-                self.watches.insert(id, Watch::new(lease, sightings, now));
+            Order::Observe(id, watch) => {
+                self.due.insert((watch.due, id));
+                self.watches.insert(id, watch);
             }
             Order::Unobserve(id) => {
                 if let Some(watch) = self.watches.remove(&id) {
@@ -195,25 +182,31 @@ impl Keeper {
     fn contend(&mut self, now: LocalTime, tickets: VecDeque<Ticket>) {
         for ticket in tickets {
             if self.shutdown.is_some() {
-                ticket.outcome.tell(Err(AcquireError::ShutDown));
+                ticket.outcome.keep(Err(AcquireError::ShutDown));
                 continue;
             }
-            match self.seats.come(ticket) {
-                Turn::Now(ticket, floor) => match self.reach.new_holder() {
-                    Ok(holder) => {
-                        let id = ticket.id;
-                        let contention = Contention::new(ticket, holder, floor, now, &self.reach);
-                        self.due.extend(contention.due.map(|at| (at, id)));
-                        self.contentions.insert(id, contention);
-                    }
-                    Err(error) => {
-                        self.seats.leave(&ticket.lease, floor, End::Shutdown);
-                        ticket.outcome.tell(Err(AcquireError::NoRandomness(error)));
-                    }
-                },
+            let is_leaving = |id| self.contentions.get(&id).is_some_and(Contention::is_leaving);
+            match self.seats.come(ticket, is_leaving) {
+                Turn::Now(ticket, floor) => self.begin(now, ticket, floor),
                 Turn::Later => {}
-                Turn::Taken(ticket) => ticket.outcome.tell(Err(AcquireError::HeldHere)),
-                Turn::Closed(ticket, end) => ticket.outcome.tell(Err(end.into())),
+                Turn::Taken(ticket) => ticket.outcome.keep(Err(AcquireError::HeldHere)),
+                Turn::Closed(ticket, end) => ticket.outcome.keep(Err(end.into())),
+            }
+        }
+    }
+
+    fn begin(&mut self, now: LocalTime, ticket: Ticket, floor: Option<Fence>) {
+        match self.reach.new_holder() {
+            Ok(holder) => {
+                let id = ticket.id;
+                let contention = Contention::new(ticket, holder, floor, now, &self.reach);
+                self.due.extend(contention.due.map(|at| (at, id)));
+                self.contentions.insert(id, contention);
+            }
+            Err(error) => {
+                let next = self.seats.leave(&ticket.lease, floor, End::Shutdown);
+                ticket.outcome.keep(Err(AcquireError::NoRandomness(error)));
+                self.contend(now, next);
             }
         }
     }
@@ -273,78 +266,5 @@ impl Keeper {
         contention.ended(&end);
         let next = self.seats.leave(&lease, floor, end);
         self.contend(now, next);
-    }
-
-    /// Nobody contends any more; who holds is told to stop (SPEC.md R6).
-    fn begin_shutdown(&mut self, now: LocalTime, grace_ms: u64, done: Arc<Notice<Vec<LeaseName>>>) {
-        let overdue_at = now.plus(grace_ms);
-        let begun = Shutdown { overdue_at, done: Vec::new(), left: Vec::new() };
-        let shutdown = self.shutdown.get_or_insert(begun);
-        shutdown.overdue_at = overdue_at;
-        shutdown.done.push(done);
-        for ticket in self.seats.drain() {
-            ticket.outcome.tell(Err(AcquireError::ShutDown));
-        }
-        for id in self.ids() {
-            self.with(id, now, |contention, reach| contention.shut_down(now, reach));
-        }
-    }
-
-    /// Work that has not stopped within its grace is let run out (SPEC.md R6.3).
-    fn mind_shutdown(&mut self, now: LocalTime) {
-        let Some(shutdown) = &mut self.shutdown else { return };
-        if now >= shutdown.overdue_at {
-            let at_work = self.contentions.values().filter(|contention| contention.is_at_work());
-            shutdown.left.extend(at_work.map(|contention| contention.lease().clone()));
-            for id in self.ids() {
-                self.with(id, now, |contention, reach| contention.overdue(now, reach));
-            }
-        }
-        if !self.contentions.values().any(Contention::is_unsettled)
-            && let Some(shutdown) = &mut self.shutdown
-        {
-            shutdown.left.sort();
-            shutdown.done.drain(..).for_each(|done| done.tell(shutdown.left.clone()));
-        }
-    }
-
-    fn mind_settling(&mut self) {
-        if !self.settling.is_empty() && !self.contentions.values().any(Contention::is_leaving) {
-            self.settling.drain(..).for_each(|done| done.tell(()));
-        }
-    }
-
-    fn ids(&self) -> Vec<Id> {
-        let mut ids: Vec<Id> = self.contentions.keys().copied().collect();
-        ids.sort_unstable();
-        ids
-    }
-
-    /// Drives itself on a thread of its own until no handle is left.
-    pub(crate) fn start(self) -> std::io::Result<()> {
-        #[expect(clippy::disallowed_methods, reason = "the timer thread")]
-        std::thread::Builder::new().name("tenure-timer".into()).spawn(move || self.drive())?;
-        Ok(())
-    }
-
-    /// A defect that kills the keeper is a loss of every tenure, and everybody is told.
-    fn drive(mut self) {
-        let run = catch_unwind(AssertUnwindSafe(|| {
-            let (clock, bell) = (Arc::clone(&self.reach.clock), Arc::clone(&self.reach.orders.bell));
-            while !self.is_over() {
-                let next = self.step(clock.local());
-                if !self.is_over() {
-                    clock.wait(&bell, next);
-                }
-            }
-        }));
-        // In order: nothing is accepted any more, then all that was is ended.
-        self.reach.orders.close();
-        if run.is_err() {
-            self.reach.record.died();
-            self.seats.drain().iter().for_each(|t| t.outcome.tell(Err(AcquireError::KeeperDied)));
-            self.contentions.values_mut().for_each(|contention| contention.die(&self.reach));
-            self.watches.values().for_each(Watch::die);
-        }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
@@ -33,7 +34,7 @@ impl<T> Notice<T> {
         (state.told, state.value) = (true, Some(value));
         let listeners = std::mem::take(&mut state.listeners);
         drop(state);
-        listeners.into_values().for_each(Waker::wake);
+        listeners.into_values().for_each(wake);
     }
 
     /// Comes with the value, and takes it away from whoever else listens.
@@ -59,6 +60,40 @@ impl<T: Clone> Notice<T> {
     }
 }
 
+/// A waker is somebody else's code, and who tells may be the thread that all leases depend on.
+fn wake(waker: Waker) {
+    let _ = catch_unwind(AssertUnwindSafe(|| waker.wake()));
+}
+
+/// The duty to tell something. Dropped before it was done, as when the keeper dies, it tells what it must.
+#[derive(Debug)]
+pub(crate) struct Pledge<T> {
+    notice: Arc<Notice<T>>,
+    otherwise: fn() -> T,
+}
+
+impl<T> Pledge<T> {
+    pub(crate) fn new(otherwise: fn() -> T) -> Self {
+        Self { notice: Notice::new(), otherwise }
+    }
+
+    pub(crate) fn notice(&self) -> &Arc<Notice<T>> {
+        &self.notice
+    }
+
+    pub(crate) fn keep(self, value: T) {
+        self.notice.tell(value);
+    }
+}
+
+impl<T> Drop for Pledge<T> {
+    fn drop(&mut self) {
+        if !self.notice.lock().told {
+            self.notice.tell((self.otherwise)());
+        }
+    }
+}
+
 /// Ready once it is told.
 #[derive(Debug)]
 #[must_use = "a future does nothing unless it is awaited"]
@@ -81,7 +116,11 @@ impl<T> Future for Told<T> {
             state.next_listener += 1;
             state.next_listener
         });
-        state.listeners.insert(listener, context.waker().clone());
+        let is_new = !state.listeners.get(&listener).is_some_and(|known| known.will_wake(context.waker()));
+        let before = is_new.then(|| state.listeners.insert(listener, context.waker().clone()));
+        // What a waker does when it is dropped is not known: not under the lock.
+        drop(state);
+        drop(before);
         Poll::Pending
     }
 }
@@ -89,7 +128,8 @@ impl<T> Future for Told<T> {
 impl<T> Drop for Told<T> {
     fn drop(&mut self) {
         if let Some(listener) = self.listener {
-            self.notice.lock().listeners.remove(&listener);
+            let waker = self.notice.lock().listeners.remove(&listener);
+            drop(waker);
         }
     }
 }

@@ -1,14 +1,16 @@
 //! What handles ask of the keeper.
 
 use super::belief::Custody;
-use super::notice::Notice;
-use super::watch::Sightings;
-use crate::clock::Bell;
+use super::notice::{Notice, Pledge, Told};
+use super::watch::Watch;
+use crate::clock::{Bell, Clock, block_on};
 use crate::elector::AcquireError;
-use crate::protocol::{LeaseName, LocalTime, Loss};
+use crate::protocol::{LeaseName, LocalTime};
 use std::fmt::Debug;
+use std::pin::pin;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::thread::ThreadId;
 
 /// Which contention, or observer.
 pub(crate) type Id = u64;
@@ -23,8 +25,7 @@ pub(crate) struct Ticket {
     pub(crate) lease: LeaseName,
     /// Whether to wait while somebody else holds it.
     pub(crate) waits: bool,
-    /// Dropped with a tenure in it that nobody has taken, it lets that go.
-    pub(crate) outcome: Arc<Notice<Outcome>>,
+    pub(crate) outcome: Pledge<Outcome>,
     pub(crate) witness: Option<Arc<dyn Witness>>,
 }
 
@@ -39,34 +40,21 @@ pub(crate) enum Order {
     Contend(Ticket),
     /// Nobody waits any more.
     Cancel(Id),
-    /// The work has stopped.
+    /// The work has stopped: what is held is given back.
+    Release(Id),
+    /// Nobody has it any more.
     LetGo(Id),
     /// The work has not been seen to stop.
     Abandon(Id),
-    Observe(Id, LeaseName, Arc<Sightings>),
+    Observe(Id, Watch),
     Unobserve(Id),
     /// Everybody is to stop, within so many milliseconds.
     Shutdown {
         grace_ms: u64,
-        done: Arc<Notice<Vec<LeaseName>>>,
+        done: Pledge<Vec<LeaseName>>,
     },
     /// To be told when nothing is being given back any more.
-    Settle(Arc<Notice<()>>),
-}
-
-impl Order {
-    /// There is nobody to carry it out.
-    pub(super) fn refuse(self) {
-        match self {
-            Self::Contend(ticket) => {
-                ticket.outcome.tell(Err(AcquireError::KeeperDied));
-            }
-            Self::Observe(_, _, sightings) => sightings.unknown(&Loss::KeeperDied.to_string()),
-            Self::Shutdown { done, .. } => done.tell(Vec::new()),
-            Self::Settle(done) => done.tell(()),
-            Self::Cancel(_) | Self::LetGo(_) | Self::Abandon(_) | Self::Unobserve(_) => {}
-        }
-    }
+    Settle(Pledge<()>),
 }
 
 /// Orders on their way to the keeper.
@@ -77,6 +65,10 @@ pub(crate) struct Orders {
     pub(crate) bell: Arc<Bell>,
     next_id: AtomicU64,
     process: u32,
+    /// The thread that drives the keeper, once it does.
+    pub(super) driver: OnceLock<ThreadId>,
+    /// Told when the keeper has ended, and all that it had to say is said.
+    pub(super) over: Arc<Notice<()>>,
 }
 
 #[derive(Debug, Default)]
@@ -90,8 +82,14 @@ struct Queue {
 
 impl Orders {
     pub(crate) fn new() -> Arc<Self> {
-        let (queue, bell) = (Mutex::default(), Bell::new());
-        Arc::new(Self { queue, bell, next_id: AtomicU64::new(0), process: std::process::id() })
+        Arc::new(Self {
+            queue: Mutex::default(),
+            bell: Bell::new(),
+            next_id: AtomicU64::new(0),
+            process: std::process::id(),
+            driver: OnceLock::new(),
+            over: Notice::new(),
+        })
     }
 
     pub(crate) fn new_id(&self) -> Id {
@@ -99,15 +97,18 @@ impl Orders {
     }
 
     /// A fork of this process has no keeper: only the thread that forked is in it (SPEC.md, section 7).
-    pub(crate) fn send(&self, order: Order) {
+    /// An order that nobody can carry out is dropped, and what it pledged is told: then it is false.
+    pub(crate) fn send(&self, order: Order) -> bool {
         let mut queue = self.lock();
-        if queue.closed || self.process != std::process::id() {
-            drop(queue);
-            return order.refuse();
-        }
-        queue.orders.push(order);
+        let refused = if queue.closed || self.process != std::process::id() {
+            Some(order)
+        } else {
+            queue.orders.push(order);
+            None
+        };
         drop(queue);
         self.bell.ring();
+        refused.is_none()
     }
 
     pub(super) fn take(&self) -> Vec<Order> {
@@ -122,10 +123,10 @@ impl Orders {
         self.lock().orphaned
     }
 
-    /// Whatever is in it, or will be sent, is refused.
+    /// Whatever is in it, or will be sent, is dropped.
     pub(super) fn close(&self) {
         self.lock().closed = true;
-        self.take().into_iter().for_each(Order::refuse);
+        drop(self.take());
     }
 
     fn lock(&self) -> MutexGuard<'_, Queue> {
@@ -133,14 +134,31 @@ impl Orders {
     }
 }
 
-/// What every handle holds. When the last is dropped, the keeper ends.
+/// What every handle holds. When the last is dropped, the keeper ends, and is waited for until all is given back that
+/// was being given back; at most for the request timeout.
 #[derive(Debug)]
-pub(crate) struct Hands(pub(crate) Arc<Orders>);
+pub(crate) struct Hands {
+    pub(crate) orders: Arc<Orders>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) patience_ms: u64,
+}
+
+impl Hands {
+    /// Waits for news from the keeper; not on its own thread, and not where no thread drives it.
+    pub(crate) fn wait_for(&self, news: Told<()>) {
+        let driver = self.orders.driver.get();
+        if driver.is_some_and(|driver| *driver != std::thread::current().id()) {
+            let until = self.clock.local().plus(self.patience_ms);
+            block_on(&*self.clock, pin!(news), Some(until));
+        }
+    }
+}
 
 impl Drop for Hands {
     fn drop(&mut self) {
-        self.0.lock().orphaned = true;
-        self.0.bell.ring();
+        self.orders.lock().orphaned = true;
+        self.orders.bell.ring();
+        self.wait_for(self.orders.over.listen());
     }
 }
 

@@ -18,24 +18,22 @@ const ANSWER_LEAD_MS: u64 = 5;
 /// Carries out a batch; what found the store busy is asked again, each until it is given up on. What was given up on
 /// before it was begun is not begun.
 pub(super) fn execute(store: &mut dyn Store, clock: &dyn Clock, batch: &[Request]) -> Vec<Answer> {
-    let mut answers: Vec<Answer> = batch.iter().map(|_| Err(StoreError::Busy)).collect();
-    let mut pause = Pauses::default();
+    let mut answers: Vec<Answer> = batch.iter().map(|_| Err(StoreError::NotBegun)).collect();
+    let mut open: Vec<usize> = (0..batch.len()).collect();
+    let mut pauses = Pauses::default();
     let mut lead_ms = 0;
     loop {
         let now = clock.local();
-        let is_open = |(i, request): &(usize, &Request)| {
-            let is_busy = answers[*i].as_ref().is_err_and(StoreError::is_busy);
-            is_busy && now < request.give_up_at.minus(lead_ms)
-        };
-        let (open, again): (Vec<usize>, Vec<Request>) =
-            batch.iter().enumerate().filter(is_open).map(|(i, request)| (i, request.clone())).unzip();
+        open.retain(|i| now < batch[*i].give_up_at.minus(lead_ms));
         if open.is_empty() {
             return answers;
         }
-        pause.take(clock);
-        for (i, answer) in open.into_iter().zip(store.execute(&again)) {
-            answers[i] = answer;
+        pauses.take(clock);
+        let again: Vec<Request> = open.iter().map(|i| batch[*i].clone()).collect();
+        for (i, answer) in open.iter().zip(store.execute(&again)) {
+            answers[*i] = answer;
         }
+        open.retain(|i| answers[*i].as_ref().is_err_and(StoreError::is_busy));
         lead_ms = ANSWER_LEAD_MS;
     }
 }
@@ -148,7 +146,7 @@ mod tests {
         let now = stage.clock.local();
         let batch = [acquire("late", now), acquire("worker", now.plus(1_000))];
         let answers = execute(&mut store, &*stage.clock, &batch);
-        assert!(matches!(&answers[..], [Err(StoreError::Busy), Ok(Reply::Granted(_))]), "{answers:?}");
+        assert!(matches!(&answers[..], [Err(StoreError::NotBegun), Ok(Reply::Granted(_))]), "{answers:?}");
         let again = execute(&mut store, &*stage.clock, &[acquire("late", now.plus(1_000))]);
         assert!(matches!(&again[..], [Ok(Reply::Granted(fence))] if fence.get() == 1), "{again:?}");
     }

@@ -19,7 +19,8 @@ pub struct Counters {
     pub renewal_lag_max_ms: u64,
     /// Leases given back.
     pub releases: u64,
-    /// Leases that were not given back when their work had stopped, or was not seen to stop, and run out.
+    /// Leases that were not given back when their work had stopped, or was not seen to stop, and run out. One whose work
+    /// was not seen to stop is counted as lost as well, when its deadline has passed.
     pub not_released: u64,
     /// Tenures lost since no renewal was confirmed before the deadline.
     pub lost_deadline_passed: u64,
@@ -82,6 +83,10 @@ pub(crate) struct Record {
     not_released: AtomicU64,
     losses: [AtomicU64; 6],
     state: Mutex<State>,
+    /// How long a failure counts that was not followed by another try.
+    memory_ms: u64,
+    /// How long trouble may last that is nothing to report.
+    patience_ms: u64,
 }
 
 #[derive(Debug, Default)]
@@ -126,6 +131,10 @@ impl State {
 }
 
 impl Record {
+    pub(super) fn new(timing: &Timing) -> Self {
+        Self { memory_ms: timing.ttl_ms(), patience_ms: timing.request_timeout_ms(), ..Self::default() }
+    }
+
     pub(super) fn granted(&self) {
         self.grants.fetch_add(1, Relaxed);
     }
@@ -153,6 +162,7 @@ impl Record {
             Loss::Released => 3,
             Loss::StoreWentBack => 4,
             Loss::KeeperDied => 5,
+            Loss::GivenBack => return,
         };
         self.losses[which].fetch_add(1, Relaxed);
     }
@@ -163,7 +173,8 @@ impl Record {
 
     pub(super) fn store_failed(&self, kind: Kind, now: LocalTime, why: &str) {
         let mut state = self.lock();
-        let since = state.of(kind).as_ref().map_or(now, |trouble| trouble.since);
+        let before = state.of(kind).as_ref().filter(|trouble| now < trouble.last.plus(self.memory_ms));
+        let since = before.map_or(now, |trouble| trouble.since);
         *state.of(kind) = Some(Trouble { since, last: now, why: why.into() });
     }
 
@@ -200,10 +211,9 @@ impl Record {
         }
     }
 
-    pub(crate) fn health(&self, now: LocalTime, timing: &Timing) -> Health {
+    pub(crate) fn health(&self, now: LocalTime) -> Health {
         let state = self.lock();
-        // What was not tried again for so long was given up: nobody knows.
-        let is_current = |trouble: &&Trouble| now < trouble.last.plus(timing.ttl_ms());
+        let is_current = |trouble: &&Trouble| now < trouble.last.plus(self.memory_ms);
         let troubles = [&state.reads, &state.writes].into_iter().flatten().filter(is_current);
         let hang = state.hangs_since.map(|since| (since, "a call of the store does not return"));
         let all = troubles.map(|trouble| (trouble.since, trouble.why.as_str())).chain(hang);
@@ -212,7 +222,7 @@ impl Record {
             is_alive: !state.dead,
             late_by: state.next.map_or(Duration::ZERO, |next| next.until(now)),
             store_trouble: worst.map(|(since, why)| (since.until(now), why.to_owned())),
-            patience: Duration::from_millis(timing.request_timeout_ms()),
+            patience: Duration::from_millis(self.patience_ms),
         }
     }
 

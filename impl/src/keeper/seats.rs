@@ -33,19 +33,20 @@ pub(super) enum Turn {
 }
 
 impl Seats {
-    pub(super) fn come(&mut self, ticket: Ticket) -> Turn {
+    /// Who waits queues up; so does who does not wait, if the one before him `is_leaving`.
+    pub(super) fn come(&mut self, ticket: Ticket, is_leaving: impl Fn(Id) -> bool) -> Turn {
         let seat = self.0.entry(ticket.lease.clone()).or_default();
-        match &seat.closed {
-            Some(end) => Turn::Closed(ticket, end.clone()),
-            None if seat.taken_by.is_none() => {
+        match (&seat.closed, seat.taken_by) {
+            (Some(end), _) => Turn::Closed(ticket, end.clone()),
+            (None, None) => {
                 seat.taken_by = Some(ticket.id);
                 Turn::Now(ticket, seat.floor)
             }
-            None if ticket.waits => {
+            (None, Some(id)) if ticket.waits || is_leaving(id) => {
                 seat.queue.push_back(ticket);
                 Turn::Later
             }
-            None => Turn::Taken(ticket),
+            (None, Some(_)) => Turn::Taken(ticket),
         }
     }
 
@@ -55,7 +56,11 @@ impl Seats {
         seat.taken_by = None;
         seat.floor = seat.floor.max(floor);
         seat.closed = (end != End::Shutdown).then_some(end);
-        std::mem::take(&mut seat.queue)
+        let next = std::mem::take(&mut seat.queue);
+        if seat.floor.is_none() && seat.closed.is_none() {
+            self.0.remove(lease);
+        }
+        next
     }
 
     /// Somebody does not wait any more.

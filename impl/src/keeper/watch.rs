@@ -27,6 +27,14 @@ pub enum Sighting {
 }
 
 impl Sighting {
+    /// The row, if there is one that can be understood: who holds the lease, or held it last.
+    pub fn row(&self) -> Option<&Row> {
+        match self {
+            Self::Held(row) | Self::Expired(row) | Self::Released(row) => Some(row),
+            Self::Unknown(_) | Self::Absent | Self::Unreadable(_) => None,
+        }
+    }
+
     fn of(seen: Seen, wall: WallTime) -> Self {
         match seen {
             Seen::Absent => Self::Absent,
@@ -83,7 +91,7 @@ impl Sightings {
 
 /// Reads a lease's row again and again, for an observer.
 #[derive(Debug)]
-pub(super) struct Watch {
+pub(crate) struct Watch {
     lease: LeaseName,
     sightings: Arc<Sightings>,
     /// The read under way, and when it is given up.
@@ -93,17 +101,12 @@ pub(super) struct Watch {
 }
 
 impl Watch {
-    pub(super) fn new(lease: LeaseName, sightings: Arc<Sightings>, now: LocalTime) -> Self {
-        Self { lease, sightings, flight: None, requests: 0, due: now }
+    pub(crate) fn new(lease: LeaseName, sightings: Arc<Sightings>) -> Self {
+        Self { lease, sightings, flight: None, requests: 0, due: LocalTime::from_millis(0) }
     }
 
     fn unknown(&self, why: &str) {
         self.sightings.unknown(why);
-    }
-
-    /// Nobody will look any more.
-    pub(super) fn die(&self) {
-        self.unknown(&Loss::KeeperDied.to_string());
     }
 
     /// What was read, or why nothing was.
@@ -140,5 +143,12 @@ impl Watch {
         self.due = give_up_at;
         let (lease, holder) = (self.lease.clone(), reader.clone());
         Some(Request { id, lease, holder, give_up_at, action: Action::Read })
+    }
+}
+
+/// Nobody will look any more.
+impl Drop for Watch {
+    fn drop(&mut self) {
+        self.unknown(&Loss::KeeperDied.to_string());
     }
 }

@@ -23,8 +23,9 @@ pub struct Contender {
     shutdown: bool,
     /// An acquire of ours may have been applied, and the row was not read since (SPEC.md R7).
     unsure: bool,
-    /// Grants in a row that came too late to be believed.
-    late_grants: u8,
+    /// How often in a row it found its own row where it believed in nothing: a grant that came too late to be believed,
+    /// or whose answer never came.
+    vain_grants: u8,
     requests: u64,
 }
 
@@ -39,7 +40,7 @@ impl Contender {
             floor: None,
             shutdown: false,
             unsure: false,
-            late_grants: 0,
+            vain_grants: 0,
             requests: 0,
         }
     }
@@ -51,9 +52,24 @@ impl Contender {
         Self { floor, ..self }
     }
 
+    /// The lease that it contends for.
+    pub fn lease(&self) -> &LeaseName {
+        &self.lease
+    }
+
+    /// Who it is.
+    pub fn holder(&self) -> &HolderId {
+        &self.me
+    }
+
     /// The highest fence seen.
     pub fn floor(&self) -> Option<Fence> {
         self.floor
+    }
+
+    /// The request whose reply is awaited. A reply to any other is the same as none.
+    pub fn awaits(&self) -> Option<RequestId> {
+        self.state.flight().map(|flight| flight.id)
     }
 
     /// The tenure that is believed in; its deadline must be compared with the clock before every act.
@@ -81,6 +97,7 @@ impl Contender {
         if input == Input::WorkStopped {
             self.on_work_stopped(&mut turn);
         }
+        self.give_up_release(&mut turn);
         self.stop_contending(&mut turn);
         self.send_what_is_due(&mut turn);
         turn.out.next = self.state.next();
@@ -129,6 +146,14 @@ impl Contender {
         }
     }
 
+    /// A release is tried again and again, but not for ever.
+    fn give_up_release(&mut self, turn: &mut Turn) {
+        if matches!(self.state, State::Releasing { give_up_at, release: Errand::Due(_), .. } if turn.now >= give_up_at)
+        {
+            self.released(turn, Event::NotReleased(None));
+        }
+    }
+
     fn release(&mut self, turn: &Turn, fence: Fence) {
         self.state = State::Releasing {
             fence,
@@ -174,7 +199,9 @@ impl Contender {
                 self.state = State::Holding { fence, deadline, renewal };
             }
             State::Releasing { fence, give_up_at, release: Errand::Due(at) } if due(at) => {
-                let release = Errand::UnderWay(self.send(turn, Action::Release(fence)));
+                let mut flight = self.send(turn, Action::Release(fence));
+                flight.give_up_at = flight.give_up_at.min(give_up_at);
+                let release = Errand::UnderWay(flight);
                 self.state = State::Releasing { fence, give_up_at, release };
             }
             State::Waiting { .. }

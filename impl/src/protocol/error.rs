@@ -42,11 +42,11 @@ pub enum ConfigError {
         validity: Duration,
     },
     /// A name or label that no row can hold.
-    #[error("{what} {value:?}: {wrong}; it must have 1 to 255 bytes of UTF-8 without control characters")]
+    #[error("{what} \"{value}\": {wrong}; it must have 1 to 255 bytes of UTF-8 without control characters")]
     Text {
         /// Which text.
         what: &'static str,
-        /// Its beginning.
+        /// Its beginning, with control characters escaped.
         value: String,
         /// What is wrong with it.
         wrong: String,

@@ -5,7 +5,8 @@ use std::fmt;
 /// A tenure's number: it grows with every tenure and is never used twice (SPEC.md R2).
 ///
 /// From 0 (a row that no tenure has held yet) to `i64::MAX`, so that it fits SQLite's INTEGER. Hand it to
-/// whatever the lease protects, and have that refuse a lower one than the highest it has seen.
+/// whatever the lease protects, and have that refuse a lower one than the highest it has seen:
+/// [`Held::fence`](crate::Held::fence) has how.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Fence(i64);
 

@@ -23,7 +23,8 @@ pub struct Durations {
     pub request_timeout: Option<Duration>,
     /// How long before the deadline work is told to stop when renewals fail. TTL/4.
     pub grace: Option<Duration>,
-    /// How long before the deadline work is killed, since killing takes time. TTL/20.
+    /// How long before the deadline work is killed, or dropped if it is async, since that takes time. So from being told
+    /// to stop it has grace less this. TTL/20.
     pub kill_lead: Option<Duration>,
     /// By how much wall clocks may differ and step, see SPEC.md R4. The smaller of 1 s and TTL/10.
     pub max_skew: Option<Duration>,
@@ -103,8 +104,8 @@ impl Timing {
             return Err(ConfigError::Sum(self));
         }
         // The margin exceeds max_skew by drift and a millisecond.
-        if self.renew_every.saturating_add(self.request_timeout) >= self.validity() {
-            return Err(ConfigError::TooLateToRenew { validity: Duration::from_millis(self.validity()) });
+        if self.renew_every.saturating_add(self.request_timeout) >= self.validity_ms() {
+            return Err(ConfigError::TooLateToRenew { validity: Duration::from_millis(self.validity_ms()) });
         }
         Ok(self)
     }
@@ -114,12 +115,17 @@ impl Timing {
         self.ttl
     }
 
+    /// How long after a renewal was sent the next one is, in milliseconds, up to a tenth less.
+    pub const fn renew_every_ms(&self) -> u64 {
+        self.renew_every
+    }
+
     /// How long before the deadline work is told to stop, in milliseconds.
     pub const fn grace_ms(&self) -> u64 {
         self.grace
     }
 
-    /// How long before the deadline work is killed, in milliseconds.
+    /// How long before the deadline work is killed, or dropped if it is async, in milliseconds.
     pub const fn kill_lead_ms(&self) -> u64 {
         self.kill_lead
     }
@@ -141,7 +147,7 @@ impl Timing {
     }
 
     /// How long a grant is believed, from the moment its request was sent, in milliseconds (SPEC.md R4).
-    pub const fn validity(&self) -> u64 {
+    pub const fn validity_ms(&self) -> u64 {
         self.ttl.saturating_sub(self.margin_ms())
     }
 
@@ -172,7 +178,7 @@ mod tests {
             (timing.ttl, timing.renew_every, timing.request_timeout, timing.grace, timing.kill_lead),
             (15_000, 5_000, 2_500, 3_750, 750)
         );
-        assert_eq!((timing.max_skew, timing.margin_ms(), timing.validity()), (1_000, 1_004, 13_996));
+        assert_eq!((timing.max_skew, timing.margin_ms(), timing.validity_ms()), (1_000, 1_004, 13_996));
     }
 
     #[test]

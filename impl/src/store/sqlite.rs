@@ -96,7 +96,8 @@ impl SqliteStore {
         })
     }
 
-    /// One answer for each; an error is everybody's, since they were one transaction.
+    /// One answer for each; an error is everybody's, since they were one transaction. But a constraint that an application
+    /// has put on the table refuses one of them: then each is a transaction of its own, and the others are answered.
     fn write(&mut self, requests: &[&Request]) -> Vec<Answer> {
         if requests.is_empty() {
             return Vec::new();
@@ -104,6 +105,9 @@ impl SqliteStore {
         let clock = Arc::clone(&self.clock);
         match self.attempt(|connection| write_all(connection, &*clock, requests)) {
             Ok(replies) => replies.into_iter().map(Ok).collect(),
+            Err(error) if requests.len() > 1 && error.is_of_one_row() => {
+                requests.iter().flat_map(|request| self.write(&[request])).collect()
+            }
             Err(error) => requests.iter().map(|_| Err(error.clone())).collect(),
         }
     }

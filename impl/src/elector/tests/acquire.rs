@@ -1,8 +1,10 @@
 //! Waiting for a lease, not waiting for it, and giving up.
 
-use super::stage::{Fault, Stage, look};
+use super::stage::{Fault, Stage, eventually, look};
 use crate::elector::{AcquireError, Remedy};
-use crate::protocol::{Action, Fence};
+use crate::protocol::{Action, Fence, Loss, Request};
+use rusqlite::Connection;
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 
 #[test]
 fn a_free_lease_is_acquired_and_the_next_tenure_has_the_next_fence() {
@@ -154,7 +156,7 @@ fn a_future_that_is_dropped_in_any_state_of_an_acquire_leaves_nothing_held() {
             let is_free = row.as_ref().is_none_or(|row| row.is_released());
             assert!(is_free, "{fault:?}, dropped after {stop_after} events: {row:?}");
             let mut other = stage.by_hand(2);
-            other.acquire("worker");
+            drop(other.acquire("worker"));
         }
     }
 }
@@ -172,4 +174,113 @@ fn a_grant_that_nobody_takes_is_given_back() {
     one.settle();
     assert!(stage.is_released("worker"));
     assert_eq!(one.elector().counters().grants, 1);
+}
+
+/// SPEC.md R7.6: its acquires are executed, and the answers never come. It stands back, and another can have the lease.
+#[test]
+fn who_is_granted_the_lease_in_vain_again_and_again_stands_back() {
+    let stage = Stage::new();
+    let (mut one, mut other) = (stage.by_hand(1), stage.by_hand(2));
+    let acquires = |request: &Request| matches!(request.action, Action::Acquire(_));
+    stage.faults.set(move |request| acquires(request).then_some(Fault::AnswerLost));
+    let mut acquire = one.elector().acquire("worker");
+    assert!(look(&mut acquire).is_none());
+    one.pass(10_000);
+    let fence = stage.row("worker").unwrap().fence.get();
+    assert_eq!(fence, 3, "it has tried three times");
+    stage.faults.lift();
+    // From now on the store is well for the other one, who was not there before.
+    let mut rival = other.elector().acquire("worker");
+    assert!(look(&mut rival).is_none());
+    let mut waited_ms = 0;
+    while look(&mut rival).is_none() {
+        other.pass(500);
+        waited_ms += 500;
+        assert!(waited_ms < 20_000, "the other waits for ever");
+    }
+}
+
+/// A hung acquire is executed at last, when its contender has long given it up and has stopped waiting.
+#[test]
+fn an_acquire_that_is_executed_long_after_it_was_given_up_is_no_tenure() {
+    let stage = Stage::new();
+    let elector = stage.with_threads();
+    let armed = AtomicBool::new(true);
+    stage.faults.set(move |request| {
+        let is_meant = matches!(request.action, Action::Acquire(_)) && armed.swap(false, SeqCst);
+        is_meant.then_some(Fault::Hangs)
+    });
+    let mut acquire = elector.acquire("worker");
+    assert!(look(&mut acquire).is_none());
+    eventually(|| (stage.faults.hanging.load(SeqCst) == 1).then_some(()));
+    stage.clock.settle(1);
+    stage.clock.advance(2_500);
+    stage.clock.settle(2);
+    stage.pass(2_000, 2);
+    let held = look(&mut acquire).expect("another thread has got it").unwrap();
+    assert_eq!(held.fence(), Fence::FIRST);
+    stage.faults.lift();
+    eventually(|| (stage.faults.hanging.load(SeqCst) == 0).then_some(()));
+    stage.pass(30_000, 2);
+    assert!(held.is_held(), "it was bound to a row that was not there any more");
+    assert_eq!(stage.row("worker").unwrap().fence, Fence::FIRST);
+}
+
+/// SPEC.md R11.2: not for who waited in the queue, nor for who comes later.
+#[test]
+fn nobody_contends_for_a_lease_whose_store_went_back() {
+    let stage = Stage::new();
+    let mut one = stage.by_hand(1);
+    drop(one.acquire("worker"));
+    one.settle();
+    let held = one.acquire("worker");
+    let mut queued = one.elector().acquire("worker");
+    assert!(look(&mut queued).is_none());
+    Connection::open(stage.file()).unwrap().execute_batch("UPDATE instance_leases SET fence = 1").unwrap();
+    one.pass(5_000);
+    assert_eq!(held.check(), Err(Loss::StoreWentBack));
+    drop(held);
+    one.settle();
+    let went_back = |error: AcquireError| {
+        let is_it = matches!(error, AcquireError::StoreWentBack { floor, found: Some(found) } if floor.get() == 2 && found.get() == 1);
+        assert!(is_it && error.remedy() == Remedy::Fix, "{error}");
+    };
+    went_back(look(&mut queued).unwrap().unwrap_err());
+    let mut later = one.elector().acquire("worker");
+    assert!(look(&mut later).is_none());
+    one.settle();
+    went_back(look(&mut later).unwrap().unwrap_err());
+    // Another lease is another matter.
+    drop(one.acquire("another"));
+}
+
+/// What was seen by an earlier tenure of this process counts: nobody starts again at 1 where 2 was seen.
+#[test]
+fn the_highest_fence_seen_is_remembered_from_tenure_to_tenure() {
+    let stage = Stage::new();
+    let mut one = stage.by_hand(1);
+    for _ in 0..2 {
+        drop(one.acquire("worker"));
+        one.settle();
+    }
+    Connection::open(stage.file()).unwrap().execute_batch("DELETE FROM instance_leases").unwrap();
+    let mut acquire = one.elector().acquire("worker");
+    assert!(look(&mut acquire).is_none());
+    one.settle();
+    let error = look(&mut acquire).unwrap().unwrap_err();
+    assert!(matches!(error, AcquireError::StoreWentBack { found: None, .. }), "{error}");
+    assert_eq!(stage.row("worker"), None);
+}
+
+/// It is being given back: the store is waited for, not the holder.
+#[test]
+fn who_has_just_let_go_can_have_it_again_without_waiting() {
+    let stage = Stage::new();
+    let mut one = stage.by_hand(1);
+    let held = one.acquire("worker");
+    drop(held);
+    let mut attempt = one.elector().try_acquire("worker");
+    assert!(look(&mut attempt).is_none());
+    one.settle();
+    assert_eq!(look(&mut attempt).unwrap().unwrap().fence().get(), 2);
 }

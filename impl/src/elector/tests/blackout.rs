@@ -282,3 +282,31 @@ fn a_store_that_can_only_be_read_is_not_well() {
     assert_eq!(one.elector().health().store_trouble, None);
     assert_eq!(one.elector().counters().losses(), 1);
 }
+
+/// Each call returns, but only after it was given up on; or each kills its thread. Nothing is ever answered.
+#[test]
+fn a_store_that_answers_too_late_or_never_is_not_well() {
+    for fault in [Fault::Hangs, Fault::Dies] {
+        let stage = Stage::new();
+        let elector = stage.with_threads();
+        let held = elector.acquire("worker").wait().unwrap();
+        stage.clock.settle(2);
+        stage.faults.all(fault);
+        let (mut unwell, mut hangs_since) = (0, None);
+        // In earnest, for a moment after each step: threads come and go.
+        for _ in 0..400 {
+            stage.clock.advance(50);
+            crate::clock::SystemClock.sleep(Duration::from_millis(2));
+            let now = stage.clock.local();
+            hangs_since = (stage.faults.hanging.load(SeqCst) > 0).then(|| hangs_since.unwrap_or(now));
+            if hangs_since.take_if(|since| since.plus(2_650) <= now).is_some() {
+                stage.faults.all(fault); // The call returns.
+            }
+            unwell += usize::from(!elector.health().is_well());
+        }
+        assert!(unwell > 100, "{fault:?}: {unwell}");
+        assert!(!held.is_held());
+        assert!(elector.health().store_trouble.is_some(), "{fault:?}");
+        stage.faults.lift();
+    }
+}

@@ -49,6 +49,9 @@ fn when_the_keeper_dies_everybody_is_told() {
     stage.clock.settle(2);
     assert!(elector.health().is_alive);
 
+    // Held up by what is held, and not told yet when the keeper dies.
+    let shutdown = elector.shutdown(Duration::from_secs(3_600));
+    stage.clock.settle(2);
     clock.1.store(true, SeqCst);
     stage.clock.advance(10_000);
     assert_eq!(lost.wait(), Loss::KeeperDied);
@@ -56,8 +59,8 @@ fn when_the_keeper_dies_everybody_is_told() {
     assert_eq!(held.check(), Err(Loss::KeeperDied));
     assert!(!elector.health().is_alive && !elector.health().is_well());
     assert_eq!((elector.counters().lost_keeper_died, elector.counters().losses()), (1, 1));
-    let error = waiting.wait().unwrap_err();
-    assert!(matches!(error, AcquireError::KeeperDied), "{error}");
+    assert_eq!(shutdown.wait(), Ok(()));
+    assert!(matches!(waiting.wait(), Err(AcquireError::ShutDown)));
     // Nor does anybody wait for ever who comes later.
     let error = elector.acquire("another").wait().unwrap_err();
     assert_eq!(error.remedy(), Remedy::Fix);
@@ -71,4 +74,73 @@ fn when_the_keeper_dies_everybody_is_told() {
         }
     };
     assert!(snapshot.contains("keeper died"), "{snapshot}");
+}
+
+/// Those who wait, for whatever, are told, too.
+#[test]
+fn when_the_keeper_dies_nobody_waits_for_ever() {
+    let stage = Stage::new();
+    let mut one = stage.by_hand(1);
+    let held = one.acquire("worker");
+    let (mut queued, mut other) = (one.elector().acquire("worker"), one.elector().try_acquire("other"));
+    assert!(look(&mut queued).is_none() && look(&mut other).is_none());
+    one.keeper.step(stage.clock.local());
+    let mut late = one.elector().acquire("late");
+    assert!(look(&mut late).is_none(), "its order was not taken yet");
+    let mut released = one.elector().acquire("worker");
+    let mut lost = held.lost();
+    assert!(look(&mut released).is_none());
+    drop(one.keeper);
+    for waiting in [&mut queued, &mut other, &mut late, &mut released] {
+        assert!(matches!(look(waiting), Some(Err(AcquireError::KeeperDied))));
+    }
+    assert_eq!(look(&mut lost), Some(Loss::KeeperDied));
+    assert!(!held.is_held());
+    assert_eq!(look(&mut held.release()), Some(Err(NotReleased::RunsOut)));
+}
+
+/// A waker is somebody else's code.
+#[derive(Debug)]
+struct Panics;
+
+impl std::task::Wake for Panics {
+    fn wake(self: Arc<Self>) {
+        panic!("the waker panics, as the test wants");
+    }
+}
+
+#[test]
+fn a_waker_that_panics_costs_no_lease() {
+    let stage = Stage::new();
+    let elector = stage.with_threads();
+    let held = elector.acquire("worker").wait().unwrap();
+    let (mut acquire, waker) =
+        (Box::pin(elector.acquire("another")), std::task::Waker::from(Arc::new(Panics)));
+    assert!(acquire.as_mut().poll(&mut std::task::Context::from_waker(&waker)).is_pending());
+    stage.clock.settle(2);
+    stage.pass(30_000, 2);
+    assert!(held.is_held() && elector.health().is_alive);
+    assert!(look(&mut acquire).unwrap().is_ok());
+}
+
+/// Some executors drop a task where it is woken: then the last elector may be dropped on the timer thread.
+struct DropsElector(std::sync::Mutex<Option<Elector>>);
+
+impl std::task::Wake for DropsElector {
+    fn wake(self: Arc<Self>) {
+        drop(self.0.lock().unwrap().take());
+    }
+}
+
+#[test]
+fn an_elector_that_is_dropped_by_its_own_thread_waits_for_nothing() {
+    let stage = Stage::new();
+    let elector = stage.with_threads();
+    let held = elector.acquire("worker").wait().unwrap();
+    let mut acquire = Box::pin(elector.acquire("another"));
+    let waker = std::task::Waker::from(Arc::new(DropsElector(std::sync::Mutex::new(Some(elector)))));
+    assert!(acquire.as_mut().poll(&mut std::task::Context::from_waker(&waker)).is_pending());
+    stage.clock.settle(2);
+    stage.pass(30_000, 2);
+    assert!(held.is_held());
 }

@@ -95,10 +95,10 @@ fn each_change_of_custody_is_told_once_and_nothing_else_is() {
             "INFO acquired lease=worker fence=2",
             "WARN lost lease=worker fence=2 reason=no renewal was confirmed before the deadline",
             "INFO acquired lease=worker fence=3",
-            "WARN is not released, since its work was not seen to stop: it runs out lease=worker fence=3",
+            "WARN not released, since its work was not seen to stop: the lease runs out lease=worker fence=3",
             "WARN lost lease=worker fence=3 reason=no renewal was confirmed before the deadline",
             "INFO acquired lease=another fence=1",
-            "WARN could not be released: it runs out lease=another fence=1",
+            "WARN not released, since the store did not confirm it: the lease runs out lease=another fence=1",
         ]
     );
 }

@@ -3,6 +3,7 @@
 use super::stage::{Fault, Stage, TTL_MS, look};
 use crate::elector::Held;
 use crate::protocol::{Action, Loss};
+use rusqlite::Connection;
 
 /// The store fails for one of them; the other one is none the wiser.
 #[test]
@@ -63,4 +64,22 @@ fn two_thousand_leases_are_held_by_one_elector_through_blackouts() {
     let releases = stage.faults.asked();
     assert_eq!(releases.iter().filter(|(_, action)| matches!(action, Action::Release(_))).count(), 2_000);
     assert_eq!(one.elector().counters().releases, 2_000);
+}
+
+/// A constraint of the application refuses one of them; they were one transaction, and the others are answered.
+#[test]
+fn a_row_that_is_refused_disturbs_no_other() {
+    let stage = Stage::new();
+    let mut one = stage.by_hand(1);
+    drop(one.acquire("there is a table now"));
+    one.settle();
+    let guard = "CREATE TRIGGER guard BEFORE INSERT ON instance_leases WHEN new.lease_name = 'refused'
+                 BEGIN SELECT RAISE(ABORT, 'no'); END";
+    Connection::open(stage.file()).unwrap().execute_batch(guard).unwrap();
+    let names = ["one", "refused", "other"];
+    let mut acquires = names.map(|name| one.elector().acquire(name));
+    assert!(acquires.iter_mut().all(|acquire| look(acquire).is_none()));
+    one.settle();
+    let granted = acquires.each_mut().map(|acquire| look(acquire).is_some());
+    assert_eq!(granted, [true, false, true]);
 }

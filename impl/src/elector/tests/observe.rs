@@ -87,3 +87,30 @@ fn an_observer_takes_no_lease_and_is_forgotten_when_it_is_dropped() {
     watch.pass(10_000);
     assert_eq!(stage.faults.asked().len(), asked);
 }
+
+/// In a `select!`, a future is dropped each time that another branch is taken.
+#[test]
+fn a_change_is_told_once_also_where_futures_are_dropped() {
+    let stage = Stage::new();
+    let (mut one, mut watch) = (stage.by_hand(1), stage.by_hand(2));
+    let mut observer = watch.elector().observe("worker").unwrap();
+    watch.settle();
+    drop(observer.changed());
+    assert_eq!(look(&mut observer.changed()), Some(Sighting::Absent), "one that was not polled");
+    let mut changed = observer.changed();
+    assert!(look(&mut changed).is_none());
+    drop(changed);
+    let held = one.acquire("worker");
+    watch.pass(1_000);
+    assert!(matches!(look(&mut observer.changed()), Some(Sighting::Held(_))), "one that was polled in vain");
+    // Two changes before the poll are one.
+    let mut changed = observer.changed();
+    assert!(look(&mut changed).is_none());
+    one.pass(5_000);
+    watch.pass(1_000);
+    drop(held);
+    one.settle();
+    watch.pass(1_000);
+    assert!(matches!(look(&mut changed), Some(Sighting::Released(_))));
+    assert!(look(&mut observer.changed()).is_none(), "and told once");
+}

@@ -30,7 +30,7 @@ fn a_release_takes_the_lease_from_its_clones_before_it_is_sent() {
     let clone = held.clone();
     let (mut release, mut lost) = (held.release(), clone.lost());
     one.keeper.step(crate::clock::Clock::local(&*stage.clock));
-    assert_eq!(look(&mut lost), Some(Loss::Released));
+    assert_eq!(look(&mut lost), Some(Loss::GivenBack));
     assert!(!clone.is_held());
     assert!(!stage.is_released("worker"), "it lies on the store thread's desk");
     one.settle();
@@ -212,4 +212,94 @@ fn a_dropped_elector_waits_for_a_hung_store_no_longer_than_the_request_timeout()
         dropping.join().unwrap();
     });
     stage.faults.lift();
+}
+
+/// SPEC.md R6.4: one panics, others work on with their clones; until they have gone nobody contends again.
+#[test]
+fn after_a_panic_nobody_contends_before_the_other_clones_are_gone() {
+    let stage = Stage::new();
+    let mut one = stage.by_hand(1);
+    let held = one.acquire("worker");
+    let clone = held.clone();
+    #[allow(clippy::disallowed_methods, reason = "the test's thread")]
+    let panicked = std::thread::spawn(move || {
+        let _held = held;
+        panic!("the work panics, as the test wants");
+    });
+    assert!(panicked.join().is_err());
+    let mut again = one.elector().acquire("worker");
+    assert!(look(&mut again).is_none());
+    one.settle();
+    assert!(clone.should_stop() && clone.is_held(), "it is told at once, and may believe until the deadline");
+    one.pass(60_000);
+    assert!(!clone.is_held());
+    assert!(look(&mut again).is_none(), "its work may still run");
+    drop(clone);
+    one.pass(2_000);
+    assert_eq!(look(&mut again).unwrap().unwrap().fence().get(), 2);
+}
+
+/// SPEC.md R7.5: in each state of an acquire; it is granted to nobody, or not at all.
+#[test]
+fn a_shutdown_in_any_state_of_an_acquire_leaves_nothing_held() {
+    for events in 0..12 {
+        let stage = Stage::new();
+        let mut one = stage.by_hand(1);
+        let mut acquire = one.elector().acquire("worker");
+        assert!(look(&mut acquire).is_none());
+        for event in 0..events {
+            if event % 2 == 0 {
+                one.keeper.step(crate::clock::Clock::local(&*stage.clock));
+            } else {
+                one.keeper.serve();
+            }
+        }
+        let mut shutdown = one.elector().shutdown(Duration::ZERO);
+        one.settle();
+        // A grant that was on its way may still be taken; nothing is left of it then, either.
+        drop(look(&mut acquire).unwrap());
+        one.settle();
+        assert_eq!(look(&mut shutdown), Some(Ok(())), "after {events} events");
+        let row = stage.row("worker");
+        assert!(row.as_ref().is_none_or(|row| row.is_released()), "after {events} events: {row:?}");
+    }
+}
+
+#[test]
+fn of_two_shutdowns_the_grace_that_ends_first_counts() {
+    let stage = Stage::new();
+    let mut one = stage.by_hand(1);
+    let _held = one.acquire("worker");
+    let mut first = one.elector().shutdown(Duration::from_secs(10));
+    one.pass(1_000);
+    let mut second = one.elector().shutdown(Duration::MAX);
+    one.pass(8_999);
+    assert!(look(&mut first).is_none() && look(&mut second).is_none());
+    one.pass(1);
+    assert!(look(&mut first).unwrap().is_err() && look(&mut second).unwrap().is_err());
+}
+
+/// The process may end when its last handle is gone.
+#[test]
+fn the_last_handle_waits_for_its_release() {
+    let stage = Stage::new();
+    let held = stage.with_threads().acquire("worker").wait().unwrap();
+    drop(held);
+    assert!(stage.is_released("worker"));
+}
+
+#[test]
+fn a_release_whose_last_try_hangs_is_given_up_in_time() {
+    let stage = Stage::new();
+    let mut one = stage.by_hand(1);
+    let mut release = one.acquire("worker").release();
+    stage.faults.all(Fault::Fails);
+    one.pass(2_200);
+    assert!(look(&mut release).is_none());
+    // From now on nobody serves the desk.
+    for _ in 0..3 {
+        stage.clock.advance(100);
+        one.keeper.step(crate::clock::Clock::local(&*stage.clock));
+    }
+    assert_eq!(look(&mut release), Some(Err(NotReleased::RunsOut)));
 }

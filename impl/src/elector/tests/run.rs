@@ -2,6 +2,7 @@
 
 use super::stage::{Fault, Stage, VALIDITY_MS, eventually, look};
 use crate::elector::{AcquireError, Elector, Held};
+use crate::protocol::Loss;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::time::Duration;
@@ -124,4 +125,16 @@ fn blocking_work_that_panics_gives_nothing_back() {
     assert!(look(&mut again).is_none());
     stage.pass(2_000, 2);
     assert_eq!(look(&mut again).unwrap().unwrap().fence().get(), 2);
+}
+
+/// The work has returned: whoever has a clone left has lost it, and is told before the lease is anybody else's.
+#[test]
+fn when_the_work_returns_its_clones_hold_nothing_any_more() {
+    let stage = Stage::new();
+    let elector = stage.with_threads();
+    let clone = elector.run_blocking("worker", Held::clone).unwrap();
+    assert_eq!(clone.check(), Err(Loss::GivenBack));
+    assert!(stage.is_released("worker"));
+    assert_eq!(elector.counters().losses(), 0);
+    assert_eq!(elector.run_blocking("worker", |held| held.fence().get()).unwrap(), 2);
 }

@@ -164,6 +164,57 @@ fn work_is_not_polled_when_its_time_is_over_though_the_keeper_has_not_said_so() 
     assert_eq!(polls.load(SeqCst), 2);
 }
 
+/// The task was held up between the grant and the work.
+#[test]
+fn work_is_not_begun_when_it_would_be_told_to_stop_at_once() {
+    let stage = Stage::new();
+    let mut one = stage.by_hand(1);
+    let begun = Arc::new(AtomicUsize::new(0));
+    let (elector, counted) = (one.elector().clone(), Arc::clone(&begun));
+    let clock: Arc<dyn crate::clock::Clock> = crate::clock::SetClock::new();
+    let mut run = crate::elector::Wait::new(&clock, async move {
+        let work = |held: Held, _| {
+            counted.fetch_add(1, SeqCst);
+            async move { held.fence().get() }
+        };
+        elector.run("worker", work).await
+    });
+    assert!(look(&mut run).is_none());
+    one.settle();
+    stage.clock.advance(u32::try_from(VALIDITY_MS - 3_750).unwrap());
+    assert!(look(&mut run).is_none());
+    assert_eq!(begun.load(SeqCst), 0);
+    one.pass(2_000);
+    assert!(look(&mut run).is_none(), "its work is done, and the lease is being given back");
+    one.settle();
+    assert_eq!(look(&mut run).unwrap().unwrap(), 2);
+    assert_eq!(begun.load(SeqCst), 1);
+}
+
+/// What the work has given its token to is told, however the work ends.
+#[test]
+fn the_token_is_cancelled_when_the_run_is_dropped() {
+    let stage = Stage::new();
+    let mut one = stage.by_hand(1);
+    let (elector, given) = (one.elector().clone(), Arc::new(std::sync::Mutex::new(None)));
+    let (clock, keeps): (Arc<dyn crate::clock::Clock>, _) =
+        (crate::clock::SetClock::new(), Arc::clone(&given));
+    let mut run = crate::elector::Wait::new(&clock, async move {
+        let work = |_, token: CancellationToken| {
+            *keeps.lock().unwrap() = Some(token);
+            pending::<()>()
+        };
+        elector.run("worker", work).await
+    });
+    assert!(look(&mut run).is_none());
+    one.settle();
+    assert!(look(&mut run).is_none());
+    let token = given.lock().unwrap().take().unwrap();
+    assert!(!token.is_cancelled());
+    drop(run);
+    assert!(token.is_cancelled());
+}
+
 struct OnDrop(Arc<AtomicBool>);
 
 impl Drop for OnDrop {

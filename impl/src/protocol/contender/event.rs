@@ -87,6 +87,9 @@ pub enum Loss {
     /// Somebody released the lease by force.
     #[error("the lease was released by somebody else")]
     Released,
+    /// It was given back by who held it, on another handle. No loss; a contender never says so itself.
+    #[error("the lease was given back")]
+    GivenBack,
     /// See [`End::StoreWentBack`].
     #[error("the store went back to an older state")]
     StoreWentBack,

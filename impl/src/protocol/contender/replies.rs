@@ -4,9 +4,9 @@ use super::state::{Errand, Flight, State};
 use super::{Contender, End, Event, Loss, Tenure, Turn};
 use crate::protocol::{Action, Bound, Fence, Free, Reply, Row, Seen, WallTime};
 
-/// After so many grants that came too late, a contender leaves its own row alone until it expires: its store
-/// is too slow to hold a lease, and others may be luckier (SPEC.md R7).
-const LATE_GRANTS_MAX: u8 = 3;
+/// After so many grants in vain, a contender leaves its own row alone until it expires: its store is too slow to hold
+/// a lease, and others may be luckier (SPEC.md R7).
+const VAIN_GRANTS_MAX: u8 = 3;
 
 impl Contender {
     /// A reply of a kind that the request cannot have is no answer: the outcome is unknown.
@@ -25,20 +25,15 @@ impl Contender {
                     end.flatten().into_iter().for_each(|end| self.end(turn, end));
                 }
                 Reply::Failed | Reply::Seen { .. } | Reply::Granted(_) | Reply::Renewed => {
-                    let again = turn.later(self.timing.retry_ms());
-                    if again >= give_up_at {
-                        self.released(turn, Event::NotReleased(None));
-                    } else {
-                        let release = Errand::Due(again);
-                        self.state = State::Releasing { fence, give_up_at, release };
-                    }
+                    let release = Errand::Due(turn.later(self.timing.retry_ms()).min(give_up_at));
+                    self.state = State::Releasing { fence, give_up_at, release };
                 }
             },
             State::Waiting { .. } | State::Lost { .. } | State::Ended => {}
         }
     }
 
-    fn released(&mut self, turn: &mut Turn, event: Event) {
+    pub(super) fn released(&mut self, turn: &mut Turn, event: Event) {
         turn.out.events.push(event);
         self.wait(turn);
     }
@@ -63,8 +58,11 @@ impl Contender {
 
     fn on_row(&mut self, turn: &mut Turn, row: Row, wall: WallTime) {
         let own = row.names(&self.me);
-        if self.shutdown && own && !row.is_released() {
-            return self.release(turn, row.fence);
+        if own && !row.is_released() {
+            if self.shutdown {
+                return self.release(turn, row.fence);
+            }
+            self.vain_grants = self.vain_grants.saturating_add(1);
         }
         let free = self.free_to_me(&row);
         if row.expires_at > free.latest_free_expiry(wall) {
@@ -78,7 +76,7 @@ impl Contender {
 
     /// When this contender, which believes in no tenure, may take that row.
     fn free_to_me(&self, row: &Row) -> Free {
-        if row.names(&self.me) && self.late_grants < LATE_GRANTS_MAX {
+        if row.names(&self.me) && self.vain_grants < VAIN_GRANTS_MAX {
             Free::Now
         } else {
             row.free_to_others(self.timing.max_skew)
@@ -98,6 +96,8 @@ impl Contender {
             Reply::Granted(fence) => self.on_grant(turn, flight, fence),
             Reply::Refused(seen) => match (self.raise_floor(&seen), seen) {
                 (Err(end), _) => self.end(turn, end),
+                // It may be free again: the next look tells.
+                (Ok(()), Seen::Row(row)) if row.is_released() => {}
                 (Ok(()), Seen::Row(row)) => turn.out.events.push(Event::Held(row)),
                 (Ok(()), Seen::Unreadable(why)) => turn.out.events.push(Event::Unreadable(why)),
                 (Ok(()), Seen::Absent) => {}
@@ -109,7 +109,7 @@ impl Contender {
     /// Belief counts from the moment the request was sent (SPEC.md R4); a grant that comes after that is over
     /// before it began, and stands in the row all the same (SPEC.md R7).
     fn on_grant(&mut self, turn: &mut Turn, flight: Flight, fence: Fence) {
-        let deadline = flight.sent.plus(self.timing.validity());
+        let deadline = flight.sent.plus(self.timing.validity_ms());
         if let Some(floor) = self.floor.filter(|floor| fence <= *floor) {
             return self.end(turn, End::StoreWentBack { floor, found: Some(fence) });
         }
@@ -117,10 +117,9 @@ impl Contender {
         if self.shutdown {
             self.release(turn, fence);
         } else if turn.now >= deadline {
-            self.late_grants = self.late_grants.saturating_add(1);
             self.unsure = true;
         } else {
-            self.late_grants = 0;
+            self.vain_grants = 0;
             let renewal = self.next_renewal(turn, flight);
             self.state = State::Holding { fence, deadline, renewal };
             turn.out.events.push(Event::Granted(Tenure { fence, deadline }));
@@ -137,7 +136,7 @@ impl Contender {
         let in_time = turn.now < deadline;
         match reply {
             Reply::Renewed if in_time => {
-                let deadline = deadline.max(flight.sent.plus(self.timing.validity()));
+                let deadline = deadline.max(flight.sent.plus(self.timing.validity_ms()));
                 let renewal = self.next_renewal(turn, flight);
                 self.state = State::Holding { fence, deadline, renewal };
             }

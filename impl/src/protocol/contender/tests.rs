@@ -47,7 +47,7 @@ fn states() -> Vec<(&'static str, Contender)> {
         ("Reading, acquire open", unsure(State::Reading(flight()))),
         (
             "Reading, three late grants",
-            Contender { late_grants: 3, unsure: true, ..knows(State::Reading(flight())) },
+            Contender { vain_grants: 3, unsure: true, ..knows(State::Reading(flight())) },
         ),
         ("Acquiring", knows(State::Acquiring(flight()))),
         (
@@ -205,7 +205,7 @@ fn belief_comes_from_timely_grants_only() {
         let Some(Tenure { deadline, .. }) = after.tenure() else { return };
         assert!(now < deadline, "{state}, {name}: believes past its deadline");
         let sent = before.state.flight().map(|flight| flight.sent);
-        let from_send = sent.map(|sent| sent.plus(timing().validity()));
+        let from_send = sent.map(|sent| sent.plus(timing().validity_ms()));
         let unchanged = before.tenure().map(|tenure| tenure.deadline) == Some(deadline);
         let granted = matches!(input, Input::Reply { reply: Reply::Granted(_) | Reply::Renewed, .. });
         assert!(unchanged || granted && from_send == Some(deadline), "{state}, {name}: {deadline:?}");
@@ -267,19 +267,34 @@ fn waking_twice_is_waking_once() {
     }
 }
 
-/// SPEC.md R7: the third grant in a row that came too late makes it stand back; one in time forgives.
+/// SPEC.md R7: whoever finds his own row for the third time, and believes in nothing, stands back: its grants come too
+/// late, or their answers never come. One in time forgives.
 #[test]
-fn late_grants_make_it_stand_back_until_one_is_in_time() {
-    let late = Flight { sent: NOW.minus(13_996), ..flight() };
-    let mut contender = states().swap_remove(7).1;
-    for round in 1..=3 {
-        contender.state = State::Acquiring(late);
-        contender.step(NOW, 0, Input::Reply { id: late.id, reply: Reply::Granted(fence(5 + round)) });
-        assert_eq!(contender.late_grants, u8::try_from(round).unwrap());
+fn vain_grants_make_it_stand_back_until_one_is_in_time() {
+    let (_, own) = rows().into_iter().find(|(name, _)| *name == "its own, live").unwrap();
+    let mut contender = states().swap_remove(5).1;
+    for round in 1..=4 {
+        contender.state = State::Reading(flight());
+        let reply = Reply::Seen { seen: own.clone(), wall: WALL };
+        let output = contender.step(NOW, 0, Input::Reply { id: flight().id, reply });
+        assert_eq!(contender.vain_grants, round);
+        assert_eq!(output.request.is_some(), round < 3, "{round}");
+        assert_eq!(matches!(output.events[..], [Event::Held(_)]), round >= 3, "{round}");
     }
     contender.state = State::Acquiring(flight());
     contender.step(NOW, 0, Input::Reply { id: flight().id, reply: Reply::Granted(fence(9)) });
-    assert_eq!((contender.late_grants, contender.tenure().unwrap().fence), (0, fence(9)));
+    assert_eq!((contender.vain_grants, contender.tenure().unwrap().fence), (0, fence(9)));
+}
+
+/// A release is not waited for beyond the time that there was for all its tries.
+#[test]
+fn the_last_try_of_a_release_ends_with_the_others() {
+    let state = State::Releasing { fence: fence(5), give_up_at: NOW.plus(100), release: Errand::Due(NOW) };
+    let mut contender = Contender { state, ..states().swap_remove(9).1 };
+    let output = contender.step(NOW, 0, Input::Wake);
+    assert_eq!(output.next, Some(NOW.plus(100)));
+    let output = contender.step(NOW.plus(100), 0, Input::Wake);
+    assert_eq!(output.events, [Event::NotReleased(None)]);
 }
 
 /// The spread of polls and renewals stays within what the timing was checked for.

@@ -26,6 +26,15 @@ pub enum StoreError {
     /// The file could not be opened again. The request was not written: try again.
     #[error(transparent)]
     Open(#[from] OpenError),
+    /// A call does not return. The outcome is unknown (SPEC.md R7): read.
+    #[error("a call of the database does not return")]
+    Hangs,
+    /// The thread that called has died. The outcome is unknown (SPEC.md R7): read.
+    #[error("the thread that called the database has died")]
+    Died,
+    /// Calls before it took so long that it was not begun any more. Nothing was written: try again.
+    #[error("calls of the database before it took too long")]
+    NotBegun,
     /// The wall clock stands before 1970. Nothing was written: set the clock.
     #[error("the wall clock is wrong: it says {} ms before 1970", now.as_unix_millis().unsigned_abs())]
     Clock {
@@ -38,6 +47,14 @@ impl StoreError {
     /// Whether the file was busy, nothing was written, and asking again is all there is to do.
     pub fn is_busy(&self) -> bool {
         matches!(self, Self::Busy | Self::Open(OpenError::Busy { .. }))
+    }
+
+    /// Whether one row was refused by a constraint, or by a trigger: nothing was written, and it says nothing of others.
+    pub(super) fn is_of_one_row(&self) -> bool {
+        match self {
+            Self::Sqlite(error) => error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation),
+            _ => false,
+        }
     }
 }
 
