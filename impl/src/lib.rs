@@ -74,7 +74,8 @@
 //! 3. It calls the work. Meanwhile the lease is renewed each third of the TTL, on a thread of its own. Each renewal is
 //!    believed from the moment it was *sent* (R4).
 //! 4. Before each act the work asks [`Held::is_held`]: a comparison of the clock with the deadline, which needs no answer
-//!    and no other thread (R5). It hands the fence to whatever it writes to.
+//!    and no other thread (R5). It hands the fence to whatever it writes to; what it writes to the same file goes through
+//!    [`Held::transaction`], which commits only while nobody else has been granted the lease (R9).
 //! 5. When renewals fail and only the grace is left, or at a [`shutdown`](Elector::shutdown), the work is told to stop.
 //!    Async work that has not returned when its grace is over is dropped, before anybody else can hold the lease; work on
 //!    a thread cannot be stopped from outside: it looks at [`Held::should_stop`].
@@ -116,13 +117,13 @@
 //! renewal that could be made, or a loss. A call that hangs for longer than the request timeout is given up on, and
 //! another store thread opens the file anew; while one hangs, no third is started. One more thread passes events to
 //! `tracing`, so that a subscriber that blocks delays nothing. If the timer thread itself dies of a defect, every tenure
-//! is lost, and everybody is told ([`Loss::KeeperDied`](protocol::Loss::KeeperDied)).
+//! is lost, and everybody is told ([`Loss::KeeperDied`]).
 //!
 //! # What it is not
 //!
 //! - Not a queue: whoever is first gets the lease. Not a schedule: the next holder works as well.
 //! - Not for machines that share no file: the store is one SQLite file on one host. (Containers on it count.)
-//! - Not enough by itself for acts outside the store. A process can be paused between its check and its act: only
+//! - Not enough by itself for acts outside the store. ([`Held::transaction`] is for acts within.) A process can be paused between its check and its act: only
 //!   whoever receives the act, and compares fences, can refuse it.
 //! - Not a supervisor: tasks and threads that your work starts are yours to stop before it returns. Give each a clone of
 //!   [`Held`]: it tells them when it is lost, and after a loss this process does not contend again before the last is
@@ -150,12 +151,14 @@
 //! - `cli`: what the command `tenure` needs.
 pub mod clock;
 pub mod elector;
+pub mod fenced;
 pub mod keeper;
 pub mod protocol;
 pub mod random;
 pub mod store;
 
 pub use elector::{AcquireError, BuildError, Builder, Elector, Held, LeftToRunOut, Observer, Remedy, Wait};
+pub use fenced::TransactionError;
 pub use keeper::{Counters, Health, NotReleased, Sighting};
 pub use protocol::{ConfigError, Durations, Fence, LeaseName, Loss, Row};
 pub use store::OpenError;

@@ -160,7 +160,7 @@ impl Run<'_> {
             Some(Err(NotReleased::Lost(loss))) => {
                 say(format!("lease {lease:?} was not ours to release: {loss}"));
             }
-            Some(Err(NotReleased::RunsOut)) | None => {
+            Some(Err(NotReleased::RunsOut | NotReleased::InTransaction)) | None => {
                 say(format!("lease {lease:?} could not be released: it runs out by itself"));
             }
         }

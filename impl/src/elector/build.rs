@@ -114,14 +114,14 @@ impl Builder {
         threads: bool,
     ) -> Result<(Elector, Keeper), BuildError> {
         let (timing, label) = (self.durations.check()?, self.holder_label()?);
-        let clock = Arc::clone(&self.clock);
-        let parts = Parts { store, clock: self.clock, timing, label, dice, threads };
+        let (clock, file) = (Arc::clone(&self.clock), Arc::<Path>::from(absolute(&self.file)));
+        let parts = Parts { store, clock: self.clock, timing, label, file: Arc::clone(&file), dice, threads };
         let (keeper, hands) = Keeper::new(parts).map_err(|error| match error {
             NoKeeper::NoRandomness(error) => BuildError::NoRandomness(error),
             NoKeeper::NoThread(error) => BuildError::NoThread(error),
         })?;
         let record = keeper.record();
-        Ok((Elector(Arc::new(Inner { clock, timing, record, hands })), keeper))
+        Ok((Elector(Arc::new(Inner { clock, timing, file, record, hands })), keeper))
     }
 
     fn holder_label(&self) -> Result<Label, BuildError> {
@@ -142,4 +142,9 @@ impl Builder {
             }
         }
     }
+}
+
+/// The path, also when the working directory has changed.
+fn absolute(file: &Path) -> PathBuf {
+    std::path::absolute(file).unwrap_or_else(|_| file.into())
 }

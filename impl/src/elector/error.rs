@@ -65,6 +65,9 @@ pub enum AcquireError {
     /// The store did not answer within the request timeout, and why. Only who does not wait is told.
     #[error("the store did not answer: {0}")]
     NoAnswer(String),
+    /// This thread is inside a fenced transaction on the same file: an acquire would wait for that very lock.
+    #[error("a lease cannot be acquired inside a transaction on its file")]
+    InTransaction,
     /// The elector was shut down.
     #[error("the elector was shut down")]
     ShutDown,
@@ -96,6 +99,7 @@ impl AcquireError {
             Self::Held(_) | Self::HeldHere | Self::NoAnswer(_) | Self::NoRandomness(_) => Remedy::Retry,
             Self::ShutDown => Remedy::StopActing,
             Self::Name(_)
+            | Self::InTransaction
             | Self::Unreadable(_)
             | Self::StoreWentBack { .. }
             | Self::FencesExhausted

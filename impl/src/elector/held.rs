@@ -1,9 +1,11 @@
 //! A lease that is held.
 
 use super::wait::Wait;
+use crate::fenced::inside::is_inside;
 use crate::keeper::{Belief, Custody, NotReleased};
 use crate::protocol::{Fence, HolderId, LeaseName, LocalTime, Loss};
 use std::fmt;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -31,6 +33,10 @@ impl Held {
 
     fn belief(&self) -> &Belief {
         &self.0.belief
+    }
+
+    pub(crate) fn file(&self) -> &Path {
+        &self.belief().file
     }
 
     /// The lease's name.
@@ -125,6 +131,9 @@ impl Held {
     /// [`NotReleased`]: it was lost before, or the store did not confirm it.
     pub fn release(self) -> Wait<Result<(), NotReleased>> {
         let (released, clock) = (self.belief().released.listen(), Arc::clone(&self.belief().clock));
+        if is_inside(self.file()) {
+            return Wait::new(&clock, async { Err(NotReleased::InTransaction) });
+        }
         self.0.release();
         Wait::new(&clock, async move {
             let outcome = released.await;

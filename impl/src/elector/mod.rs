@@ -16,6 +16,7 @@ pub use observe::Observer;
 pub use wait::Wait;
 
 use crate::clock::Clock;
+use crate::fenced::inside::is_inside;
 use crate::keeper::{Counters, Hands, Health, Order, Pledge, Record, Sightings, Ticket, Watch, Witness};
 use crate::protocol::{ConfigError, LeaseName, Timing};
 use std::path::Path;
@@ -35,6 +36,8 @@ pub struct Elector(Arc<Inner>);
 struct Inner {
     clock: Arc<dyn Clock>,
     timing: Timing,
+    /// Where the rows are.
+    file: Arc<Path>,
     record: Arc<Record>,
     hands: Arc<Hands>,
 }
@@ -143,6 +146,9 @@ impl Inner {
         waits: bool,
         witness: Option<Arc<dyn Witness>>,
     ) -> Result<Held, AcquireError> {
+        if is_inside(&self.file) {
+            return Err(AcquireError::InTransaction);
+        }
         let (id, outcome) = (self.hands.orders.new_id(), Pledge::new(|| Err(AcquireError::KeeperDied)));
         let granted = outcome.notice().claim();
         // Dropped last: then an outcome that was not taken goes with it.

@@ -3,8 +3,10 @@
 use super::latch::{Latch, Standing};
 use super::notice::Notice;
 use super::orders::{Hands, Id, Order, Orders};
+use super::reach::Reach;
 use crate::clock::Clock;
 use crate::protocol::{Fence, HolderId, LeaseName, LocalTime, Loss, Tenure, Timing};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Arc, OnceLock, Weak};
 
@@ -28,6 +30,10 @@ pub enum NotReleased {
     /// it runs out by itself, within the TTL.
     #[error("the release was not confirmed: the lease runs out by itself")]
     RunsOut,
+    /// This thread is inside a fenced transaction on the lease's file: a release would wait for that very lock. Nothing was
+    /// done.
+    #[error("a lease cannot be released inside a transaction on its file")]
+    InTransaction,
 }
 
 #[derive(Debug)]
@@ -36,6 +42,8 @@ pub(crate) struct Belief {
     pub(crate) holder: HolderId,
     pub(crate) fence: Fence,
     pub(crate) clock: Arc<dyn Clock>,
+    /// Where its row is.
+    pub(crate) file: Arc<Path>,
     timing: Timing,
     latch: Latch,
     /// Why it is over, if not because a check found the deadline passed. Written before the latch.
@@ -51,19 +59,14 @@ pub(crate) struct Belief {
 }
 
 impl Belief {
-    pub(crate) fn new(
-        lease: LeaseName,
-        holder: HolderId,
-        tenure: Tenure,
-        timing: Timing,
-        clock: Arc<dyn Clock>,
-    ) -> Self {
+    pub(super) fn new(lease: LeaseName, holder: HolderId, tenure: Tenure, reach: &Reach) -> Self {
         Self {
             lease,
             holder,
             fence: tenure.fence,
-            clock,
-            timing,
+            clock: Arc::clone(&reach.clock),
+            file: Arc::clone(&reach.file),
+            timing: reach.timing,
             latch: Latch::new(tenure.deadline),
             reason: OnceLock::new(),
             taken: AtomicBool::new(false),
@@ -174,6 +177,12 @@ impl Custody {
     /// Keeps the keeper alive for who waits for this tenure's end.
     pub(crate) fn hands(&self) -> Option<Arc<Hands>> {
         self.hands.clone()
+    }
+
+    /// The row says that it is over: from now on it is not held, and the keeper tells (SPEC.md R5.4).
+    pub(crate) fn find_lost(&self, loss: Loss) {
+        self.belief.end(loss);
+        self.orders.send(Order::FoundLost(self.id));
     }
 
     /// Work may be left that nobody has seen stop: the lease is not given back, it runs out (SPEC.md R6).

@@ -178,7 +178,7 @@ impl Contention {
 
     fn granted(&mut self, tenure: Tenure, reach: &mut Reach) {
         let (lease, holder) = (self.lease().clone(), self.contender.holder().clone());
-        let belief = Arc::new(Belief::new(lease, holder, tenure, reach.timing, Arc::clone(&reach.clock)));
+        let belief = Arc::new(Belief::new(lease, holder, tenure, reach));
         reach.record.granted();
         reach.log.add(Entry::Granted(Arc::clone(&belief)));
         self.tenure = Some(Arc::clone(&belief));

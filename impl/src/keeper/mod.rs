@@ -47,6 +47,7 @@ use reach::Reach;
 use record::Kind;
 use seats::{Seats, Turn};
 use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::path::Path;
 use std::sync::Arc;
 
 /// All contenders of an elector, and its store thread's desk.
@@ -73,6 +74,7 @@ pub(crate) struct Parts {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) timing: Timing,
     pub(crate) label: Label,
+    pub(crate) file: Arc<Path>,
     pub(crate) dice: Dice,
     /// Whether a store thread and one for the log are started.
     pub(crate) threads: bool,
@@ -90,7 +92,7 @@ pub(crate) enum NoKeeper {
 impl Keeper {
     /// A keeper, and the hands through which handles reach it.
     pub(crate) fn new(parts: Parts) -> Result<(Self, Arc<Hands>), NoKeeper> {
-        let Parts { store, clock, timing, label, dice, threads } = parts;
+        let Parts { store, clock, timing, label, file, dice, threads } = parts;
         let orders = Orders::new();
         let patience_ms = timing.request_timeout_ms();
         let hands = Arc::new(Hands { orders: Arc::clone(&orders), clock: Arc::clone(&clock), patience_ms });
@@ -105,7 +107,7 @@ impl Keeper {
         let hands_there = Arc::downgrade(&hands);
         let requests = Vec::new();
         let mut reach =
-            Reach { clock, timing, label, dice, orders, hands: hands_there, requests, record, log };
+            Reach { clock, timing, label, file, dice, orders, hands: hands_there, requests, record, log };
         let reader = reach.new_holder()?;
         let keeper = Self {
             reach,
@@ -164,6 +166,7 @@ impl Keeper {
             Order::Release(id) => self.with(id, now, |contention, reach| contention.give_back(now, reach)),
             Order::LetGo(id) => self.with(id, now, |contention, reach| contention.let_go(now, reach)),
             Order::Abandon(id) => self.with(id, now, |contention, reach| contention.abandon(now, reach)),
+            Order::FoundLost(id) => self.with(id, now, |contention, reach| contention.wake(now, reach)),
             Order::Observe(id, watch) => {
                 self.due.insert((watch.due, id));
                 self.watches.insert(id, watch);

@@ -46,6 +46,8 @@ pub(crate) enum Order {
     LetGo(Id),
     /// The work has not been seen to stop.
     Abandon(Id),
+    /// Who holds it has read that it is lost.
+    FoundLost(Id),
     Observe(Id, Watch),
     Unobserve(Id),
     /// Everybody is to stop, within so many milliseconds.

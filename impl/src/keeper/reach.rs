@@ -6,6 +6,7 @@ use super::record::Record;
 use crate::clock::Clock;
 use crate::protocol::{HolderId, Label, Request, Timing};
 use crate::random::{Dice, NoRandomness};
+use std::path::Path;
 use std::sync::{Arc, Weak};
 
 #[derive(Debug)]
@@ -13,6 +14,8 @@ pub(super) struct Reach {
     pub(super) clock: Arc<dyn Clock>,
     pub(super) timing: Timing,
     pub(super) label: Label,
+    /// Where the rows are.
+    pub(super) file: Arc<Path>,
     pub(super) dice: Dice,
     pub(super) orders: Arc<Orders>,
     pub(super) hands: Weak<Hands>,

@@ -1,6 +1,6 @@
 //! The row as somebody found it, and whether it may be taken.
 
-use super::{Fence, Form, Free, HolderId, Policy, WallTime};
+use super::{Fence, Form, Free, HolderId, Loss, Policy, WallTime};
 
 /// A readable row.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,6 +39,21 @@ impl Row {
             Form::Tenure(Policy::WallClock) => Free::AfterExpiry { slack_ms: 0 },
             Form::Foreign => Free::AfterExpiry { slack_ms: max_skew_ms },
             Form::Tenure(Policy::Observed) | Form::Unknown => Free::OnceReleased,
+        }
+    }
+
+    /// Why the tenure of `me` with that fence is over, as this row tells. `Expired`, if its row it is still: then nobody has
+    /// succeeded it.
+    pub(crate) fn end_of(&self, me: &HolderId, fence: Fence) -> Loss {
+        if self.fence > fence {
+            Loss::Superseded { holder: self.holder.clone(), fence: self.fence }
+        } else if self.fence < fence || !self.names(me) {
+            // A lower fence; or our own in other hands, where it was granted twice.
+            Loss::StoreWentBack
+        } else if self.is_released() {
+            Loss::Released
+        } else {
+            Loss::Expired
         }
     }
 

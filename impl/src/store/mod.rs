@@ -3,6 +3,7 @@
 mod sqlite;
 
 pub use sqlite::{Answer, OpenError, SqliteStore, StoreError};
+pub(crate) use sqlite::{FileId, identity, is_open_on, read_row};
 
 use crate::protocol::Request;
 use std::fmt::Debug;

@@ -5,6 +5,8 @@ mod open;
 mod statements;
 
 pub use error::{OpenError, StoreError};
+pub(crate) use open::{FileId, identity};
+pub(crate) use statements::read as read_row;
 
 use crate::clock::Clock;
 use crate::protocol::{Action, Reply, Request, WallTime};
@@ -32,7 +34,7 @@ pub struct SqliteStore {
 #[derive(Debug)]
 struct Opened {
     connection: Connection,
-    file: Option<(u64, u64)>,
+    file: Option<FileId>,
 }
 
 impl Opened {
@@ -44,10 +46,20 @@ impl Opened {
     /// Whether the path no longer names the open file: unlinked, renamed, replaced (SPEC.md R11). SQLite answers
     /// for the name that it opened; a symbolic link on the way there may since point elsewhere.
     fn has_moved(&self, path: &Path) -> bool {
-        let mut moved = 0;
-        let asked = self.connection.file_control(Some(MAIN_DB), FileControl::HasMoved(&mut moved));
-        asked.is_err() || moved != 0 || self.file != open::identity(path)
+        was_moved(&self.connection) || self.file != open::identity(path)
     }
+}
+
+fn was_moved(connection: &Connection) -> bool {
+    let mut moved = 0;
+    let asked = connection.file_control(Some(MAIN_DB), FileControl::HasMoved(&mut moved));
+    asked.is_err() || moved != 0
+}
+
+/// Whether the main database of somebody's connection is the file that the path names.
+pub(crate) fn is_open_on(connection: &Connection, path: &Path) -> bool {
+    let file = connection.path().and_then(|file| open::identity(Path::new(file)));
+    file.is_some() && file == open::identity(path) && !was_moved(connection)
 }
 
 /// The answer to one request.

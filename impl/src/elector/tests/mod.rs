@@ -4,6 +4,7 @@ mod acquire;
 mod blackout;
 mod clocks;
 mod death;
+mod fenced;
 mod log;
 mod many;
 mod observe;

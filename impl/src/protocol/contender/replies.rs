@@ -165,18 +165,10 @@ impl Contender {
             return Some((Loss::StoreWentBack, Some(end)));
         }
         let Seen::Row(row) = seen else { return None };
-        let loss = if row.fence > fence {
-            Loss::Superseded { holder: row.holder.clone(), fence: row.fence }
-        } else if !row.names(&self.me) {
-            // Our own fence in other hands: it was granted twice.
-            let end = End::StoreWentBack { floor: fence, found: Some(row.fence) };
-            return Some((Loss::StoreWentBack, Some(end)));
-        } else if row.is_released() {
-            Loss::Released
-        } else {
-            Loss::Expired
-        };
-        Some((loss, None))
+        let loss = row.end_of(&self.me, fence);
+        let end = (loss == Loss::StoreWentBack)
+            .then_some(End::StoreWentBack { floor: fence, found: Some(row.fence) });
+        Some((loss, end))
     }
 
     /// Remembers the highest fence seen; less than that, or no row any more, and the store went back (SPEC.md R11).

@@ -65,8 +65,11 @@ fn is_read_only(path: &Path) -> bool {
     matches!(rustix::fs::access(path, Access::WRITE_OK), Err(Errno::ROFS | Errno::ACCESS | Errno::PERM))
 }
 
-/// The device and the inode of the file that a path names.
-pub(super) fn identity(path: &Path) -> Option<(u64, u64)> {
+/// A file's device and inode.
+pub(crate) type FileId = (u64, u64);
+
+/// Which file a path names.
+pub(crate) fn identity(path: &Path) -> Option<FileId> {
     std::fs::metadata(path).ok().map(|file| (file.dev(), file.ino()))
 }
 

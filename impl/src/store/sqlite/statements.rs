@@ -116,7 +116,7 @@ pub(super) fn release(
     Ok(changed == 1)
 }
 
-pub(super) fn read(connection: &Connection, lease: &LeaseName) -> Result<Seen> {
+pub(crate) fn read(connection: &Connection, lease: &LeaseName) -> Result<Seen> {
     let mut query = connection.prepare_cached(READ)?;
     let seen = query.query_one(named_params! {":lease": lease.as_str()}, |row| {
         let [holder, fence, acquired, expires] = [0, 1, 2, 3].map(|column| row.get_ref(column));
