@@ -160,7 +160,7 @@ pub mod store;
 pub use elector::{AcquireError, BuildError, Builder, Elector, Held, LeftToRunOut, Observer, Remedy, Wait};
 pub use fenced::TransactionError;
 pub use keeper::{Counters, Health, NotReleased, Sighting};
-pub use protocol::{ConfigError, Durations, Fence, LeaseName, Loss, Row};
+pub use protocol::{ConfigError, Durations, End, Fence, LeaseName, Loss, Row};
 pub use store::OpenError;
 #[cfg(feature = "tokio")]
 pub use tokio_util::sync::CancellationToken;

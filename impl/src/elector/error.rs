@@ -1,6 +1,6 @@
 //! What can go wrong, and what to do then.
 
-use crate::protocol::{ConfigError, End, Fence, Loss, Row};
+use crate::protocol::{ConfigError, End, Loss, Row};
 use crate::random::NoRandomness;
 use crate::store::OpenError;
 use std::io;
@@ -71,19 +71,11 @@ pub enum AcquireError {
     /// The elector was shut down.
     #[error("the elector was shut down")]
     ShutDown,
-    /// The store no longer knows what it knew: it was restored, replaced or emptied. Fences may repeat, so nothing may be
-    /// done under this lease until somebody has made sure that no former holder acts, and has started the process
-    /// again, or built another elector (SPEC.md R11).
-    #[error("the store went back: fence {floor} was seen before, and now it has {}", found.map_or("no row".to_owned(), |f| format!("fence {f}")))]
-    StoreWentBack {
-        /// The highest fence seen before.
-        floor: Fence,
-        /// What it has now.
-        found: Option<Fence>,
-    },
-    /// The last fence was used (SPEC.md R2): use another name.
-    #[error("the last possible fence was used: this lease name cannot be held again")]
-    FencesExhausted,
+    /// Nobody in this process may contend for it any more, whatever is in the store by now: the store went back (SPEC.md
+    /// R11), so fences may repeat, and somebody must make sure that no former holder acts, then start the process again, or
+    /// build another elector; or the last fence was used (SPEC.md R2), so that another name is needed.
+    #[error(transparent)]
+    Ended(End),
     /// The operating system gave no random numbers for a holder id (SPEC.md R10).
     #[error(transparent)]
     NoRandomness(NoRandomness),
@@ -98,12 +90,9 @@ impl AcquireError {
         match self {
             Self::Held(_) | Self::HeldHere | Self::NoAnswer(_) | Self::NoRandomness(_) => Remedy::Retry,
             Self::ShutDown => Remedy::StopActing,
-            Self::Name(_)
-            | Self::InTransaction
-            | Self::Unreadable(_)
-            | Self::StoreWentBack { .. }
-            | Self::FencesExhausted
-            | Self::KeeperDied => Remedy::Fix,
+            Self::Name(_) | Self::InTransaction | Self::Unreadable(_) | Self::Ended(_) | Self::KeeperDied => {
+                Remedy::Fix
+            }
         }
     }
 }
@@ -112,8 +101,7 @@ impl From<End> for AcquireError {
     fn from(end: End) -> Self {
         match end {
             End::Shutdown => Self::ShutDown,
-            End::StoreWentBack { floor, found } => Self::StoreWentBack { floor, found },
-            End::FencesExhausted => Self::FencesExhausted,
+            End::StoreWentBack { .. } | End::FencesExhausted => Self::Ended(end),
         }
     }
 }
