@@ -281,6 +281,13 @@ fn a_store_that_can_only_be_read_is_not_well() {
     assert!(!held.is_held());
     assert_eq!(one.elector().health().store_trouble, None);
     assert_eq!(one.elector().counters().losses(), 1);
+    // What comes then is another trouble, and began now.
+    drop(held);
+    let mut again = one.elector().acquire("worker");
+    assert!(look(&mut again).is_none());
+    one.pass(2_000);
+    let (since, _) = one.elector().health().store_trouble.unwrap();
+    assert!(since <= Duration::from_secs(2) && one.elector().health().is_well(), "{since:?}");
 }
 
 /// Each call returns, but only after it was given up on; or each kills its thread. Nothing is ever answered.

@@ -121,3 +121,22 @@ fn a_subscriber_that_blocks_delays_nothing() {
         eventually(|| page.lines().iter().any(|line| line.contains("lost")).then_some(()));
     });
 }
+
+/// The process may end when its last handle is gone.
+#[test]
+fn the_last_handle_waits_until_the_last_event_is_told() {
+    let (stage, page) = (Stage::new(), Page::blocked());
+    tracing::dispatcher::with_default(&page.subscriber(Level::INFO), || {
+        let elector = stage.with_threads();
+        drop(elector.acquire("worker").wait().unwrap());
+        std::thread::scope(|threads| {
+            #[allow(clippy::disallowed_methods, reason = "the test's thread")]
+            threads.spawn(|| {
+                crate::clock::Clock::sleep(&crate::clock::SystemClock, std::time::Duration::from_millis(100));
+                page.unblock();
+            });
+            drop(elector);
+            assert!(page.lines().iter().any(|line| line.contains("released")), "{:?}", page.lines());
+        });
+    });
+}

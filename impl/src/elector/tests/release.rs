@@ -178,6 +178,16 @@ fn a_dropped_elector_waits_for_what_is_being_given_back() {
 }
 
 #[test]
+fn a_dropped_elector_waits_also_where_other_handles_live_on() {
+    let stage = Stage::new();
+    let elector = stage.with_threads();
+    let (held, _observer) = (elector.acquire("worker").wait().unwrap(), elector.observe("worker").unwrap());
+    drop(held);
+    drop(elector);
+    assert!(stage.is_released("worker"));
+}
+
+#[test]
 fn what_is_held_outlives_its_elector() {
     let stage = Stage::new();
     let held = stage.with_threads().acquire("worker").wait().unwrap();
