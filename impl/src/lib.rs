@@ -141,6 +141,8 @@
 //! - One program must not contain two copies of SQLite that open one file: closing a file drops the other copy's
 //!   locks. Cargo sees to it as far as it can: only one crate may link `sqlite3`. If your program links SQLite by
 //!   other means, turn the feature `bundled` off.
+//! - An elector remembers the highest fence of each name that it has ever contended for (R11), in some 300 bytes: have few
+//!   names, not one a job.
 //! - Do not `fork` a process that has an elector: the child has its memory, and not its threads.
 //! - Linux and macOS.
 //!
@@ -157,7 +159,7 @@ pub mod protocol;
 pub mod random;
 pub mod store;
 
-pub use elector::{AcquireError, BuildError, Builder, Elector, Held, LeftToRunOut, Observer, Remedy, Wait};
+pub use elector::{AcquireError, BuildError, Builder, Elector, Held, Observer, Remedy, ShutdownError, Wait};
 pub use fenced::TransactionError;
 pub use keeper::{Counters, Health, NotReleased, Sighting};
 pub use protocol::{ConfigError, Durations, End, Fence, LeaseName, Loss, Row};

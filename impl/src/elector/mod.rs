@@ -17,7 +17,7 @@ pub use wait::Wait;
 
 use crate::clock::Clock;
 use crate::fenced::inside::is_inside;
-use crate::keeper::{Counters, Hands, Health, Order, Pledge, Record, Sightings, Ticket, Watch, Witness};
+use crate::keeper::{Counters, Hands, Health, Id, Order, Pledge, Record, Sightings, Ticket, Watch, Witness};
 use crate::protocol::{ConfigError, LeaseName, Timing};
 use std::path::Path;
 use std::sync::Arc;
@@ -96,17 +96,21 @@ impl Elector {
     /// timeouts, which a store that answers nothing takes.
     ///
     /// # Errors
-    /// The leases that are left to run out.
-    pub fn shutdown(&self, grace: Duration) -> Wait<Result<(), LeftToRunOut>> {
-        let done = Pledge::new(Vec::new);
+    /// [`ShutdownError`]: what is left to run out.
+    pub fn shutdown(&self, grace: Duration) -> Wait<Result<(), ShutdownError>> {
+        let done = Pledge::new(|| None);
         let told = done.notice().listen();
         let grace_ms = u64::try_from(grace.as_millis()).unwrap_or(u64::MAX);
         self.0.hands.orders.send(Order::Shutdown { grace_ms, done });
         let inner = Arc::clone(&self.0);
         Wait::new(&self.0.clock, async move {
-            let leases = told.await;
+            let left = told.await;
             drop(inner);
-            if leases.is_empty() { Ok(()) } else { Err(LeftToRunOut { leases }) }
+            match left {
+                Some(leases) if leases.is_empty() => Ok(()),
+                Some(leases) => Err(ShutdownError::LeftToRunOut { leases }),
+                None => Err(ShutdownError::KeeperDied),
+            }
         })
     }
 
@@ -127,12 +131,20 @@ impl Elector {
     }
 }
 
-/// Leases whose work did not stop in time: they are not given back, and run out within their TTL.
+/// Not all was given back.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("work has not stopped in time; left to run out: {}", names(leases))]
-pub struct LeftToRunOut {
-    /// Which.
-    pub leases: Vec<LeaseName>,
+#[non_exhaustive]
+pub enum ShutdownError {
+    /// The work of these leases did not stop in time: they are not given back, and run out within their TTL.
+    #[error("work has not stopped in time; left to run out: {}", names(leases))]
+    LeftToRunOut {
+        /// Which.
+        leases: Vec<LeaseName>,
+    },
+    /// The keeper has died of a defect, or this process is a fork of the one that built the elector: whatever was held runs
+    /// out.
+    #[error("the keeper died: what was held runs out")]
+    KeeperDied,
 }
 
 fn names(leases: &[LeaseName]) -> String {
@@ -149,11 +161,11 @@ impl Inner {
         if is_inside(&self.file) {
             return Err(AcquireError::InTransaction);
         }
-        let (id, outcome) = (self.hands.orders.new_id(), Pledge::new(|| Err(AcquireError::KeeperDied)));
-        let granted = outcome.notice().claim();
-        // Dropped last: then an outcome that was not taken goes with it.
-        let mut asking = Asking { id, hands: &self.hands, is_answered: false };
-        self.hands.orders.send(Order::Contend(Ticket { id, lease, waits, outcome, witness }));
+        let id = self.hands.orders.new_id();
+        let ticket = Ticket::new(id, lease.clone(), waits, witness);
+        let granted = ticket.outcome.notice().claim();
+        let mut asking = Asking { id, lease, hands: &self.hands, is_answered: false };
+        self.hands.orders.send(Order::Contend(ticket));
         let outcome = granted.await;
         asking.is_answered = true;
         outcome.map(Held::taken)
@@ -162,7 +174,8 @@ impl Inner {
 
 /// An acquire under way; dropped before it is answered, it is called off.
 struct Asking<'a> {
-    id: u64,
+    id: Id,
+    lease: LeaseName,
     hands: &'a Hands,
     is_answered: bool,
 }
@@ -170,7 +183,7 @@ struct Asking<'a> {
 impl Drop for Asking<'_> {
     fn drop(&mut self) {
         if !self.is_answered {
-            self.hands.orders.send(Order::Cancel(self.id));
+            self.hands.orders.send(Order::Cancel(self.id, self.lease.clone()));
         }
     }
 }

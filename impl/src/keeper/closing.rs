@@ -3,21 +3,21 @@
 use super::Keeper;
 use super::contention::Contention;
 use super::notice::Pledge;
-use super::orders::Id;
+use super::orders::{Id, LeftOver};
 use crate::elector::AcquireError;
 use crate::protocol::{LeaseName, LocalTime};
 
 #[derive(Debug)]
 pub(super) struct Shutdown {
     overdue_at: LocalTime,
-    done: Vec<Pledge<Vec<LeaseName>>>,
+    done: Vec<Pledge<LeftOver>>,
     /// What is left to run out.
     left: Vec<LeaseName>,
 }
 
 impl Keeper {
     /// Nobody contends any more; who holds is told to stop (SPEC.md R6). Of several graces the one that ends first counts.
-    pub(super) fn begin_shutdown(&mut self, now: LocalTime, grace_ms: u64, done: Pledge<Vec<LeaseName>>) {
+    pub(super) fn begin_shutdown(&mut self, now: LocalTime, grace_ms: u64, done: Pledge<LeftOver>) {
         let overdue_at = now.plus(grace_ms);
         let begun = Shutdown { overdue_at, done: Vec::new(), left: Vec::new() };
         let shutdown = self.shutdown.get_or_insert(begun);
@@ -45,7 +45,7 @@ impl Keeper {
             && let Some(shutdown) = &mut self.shutdown
         {
             shutdown.left.sort();
-            shutdown.done.drain(..).for_each(|done| done.keep(shutdown.left.clone()));
+            shutdown.done.drain(..).for_each(|done| done.keep(Some(shutdown.left.clone())));
         }
     }
 

@@ -44,7 +44,7 @@ impl Contention {
         now: LocalTime,
         reach: &Reach,
     ) -> Self {
-        let Ticket { id, lease, waits, outcome, witness } = ticket;
+        let Ticket { id, lease, outcome, give_up_at, witness, waits: _ } = ticket;
         Self {
             id,
             outcome: Some(outcome),
@@ -52,7 +52,7 @@ impl Contention {
             contender: Contender::new(lease, holder, reach.timing).with_floor(floor),
             tenure: None,
             letting: Letting::NotYet,
-            give_up_at: (!waits).then(|| now.plus(reach.timing.request_timeout_ms())),
+            give_up_at,
             met: None,
             next: None,
             renewal_due: None,

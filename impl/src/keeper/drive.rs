@@ -14,12 +14,12 @@ impl Keeper {
         std::thread::Builder::new().name("tenure-timer".into()).spawn(move || {
             let _ = orders.driver.set(std::thread::current().id());
             self.drive();
-            orders.over.tell(());
         })?;
         Ok(())
     }
 
-    /// A defect that kills the keeper is a loss of every tenure, and everybody is told.
+    /// A defect that kills the keeper is a loss of every tenure, and everybody is told. In the end the log's thread, which
+    /// gets no more entries, tells whoever waits that it is over.
     fn drive(mut self) {
         let run = catch_unwind(AssertUnwindSafe(|| {
             let (clock, bell) = (Arc::clone(&self.reach.clock), Arc::clone(&self.reach.orders.bell));
@@ -34,7 +34,6 @@ impl Keeper {
         if run.is_err() {
             self.contentions.values_mut().for_each(|contention| contention.die(&self.reach));
         }
-        self.reach.log.finish();
     }
 
     /// Whether no handle is left, and nothing is to be done for those that were.

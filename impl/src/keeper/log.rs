@@ -2,11 +2,12 @@
 //! to a pipe nobody reads, must delay neither a renewal nor a loss.
 
 use super::belief::Belief;
+use super::notice::Notice;
 use crate::protocol::{LeaseName, Loss};
 use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::thread::JoinHandle;
 use tracing::subscriber::NoSubscriber;
 use tracing::{Dispatch, debug, info, warn};
 
@@ -33,44 +34,40 @@ const QUEUE: usize = 16_384;
 pub(super) enum Log {
     /// They are told at once.
     AtOnce,
-    Thread(SyncSender<Entry>, JoinHandle<()>),
-    Finished,
+    Thread(SyncSender<Entry>),
 }
 
 impl Log {
-    pub(super) fn by_thread() -> io::Result<Self> {
+    /// `over` is told when nothing more will come, and all is told.
+    pub(super) fn by_thread(over: Arc<Notice<()>>) -> io::Result<Self> {
         let (sender, entries) = sync_channel(QUEUE);
         // Where only this thread has a subscriber, the other one gets it, too. The program's own may come later.
         let dispatch = tracing::dispatcher::get_default(Dispatch::clone);
         let is_scoped = !dispatch.is::<NoSubscriber>();
         #[expect(clippy::disallowed_methods, reason = "the log's thread")]
-        let thread =
-            std::thread::Builder::new().name("tenure-log".into()).spawn(move || match is_scoped {
+        std::thread::Builder::new().name("tenure-log".into()).spawn(move || {
+            match is_scoped {
                 true => tracing::dispatcher::with_default(&dispatch, || tell_all(&entries)),
                 false => tell_all(&entries),
-            })?;
-        Ok(Self::Thread(sender, thread))
+            }
+            over.tell(());
+        })?;
+        Ok(Self::Thread(sender))
     }
 
     pub(super) fn add(&self, entry: Entry) {
         match self {
             Self::AtOnce => tell(&entry),
-            Self::Thread(entries, _) => drop(entries.try_send(entry)),
-            Self::Finished => {}
-        }
-    }
-
-    /// Waits until all is told.
-    pub(super) fn finish(&mut self) {
-        if let Self::Thread(entries, thread) = std::mem::replace(self, Self::Finished) {
-            drop(entries);
-            let _ = thread.join();
+            Self::Thread(entries) => drop(entries.try_send(entry)),
         }
     }
 }
 
+/// A subscriber is somebody else's code: one event at which it panics is lost, and no other.
 fn tell_all(entries: &Receiver<Entry>) {
-    entries.iter().for_each(|entry| tell(&entry));
+    for entry in entries {
+        let _ = catch_unwind(AssertUnwindSafe(|| tell(&entry)));
+    }
 }
 
 fn tell(entry: &Entry) {

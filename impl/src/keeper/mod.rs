@@ -46,7 +46,7 @@ use orders::earlier;
 use reach::Reach;
 use record::Kind;
 use seats::{Seats, Turn};
-use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -98,7 +98,7 @@ impl Keeper {
         let hands = Arc::new(Hands { orders: Arc::clone(&orders), clock: Arc::clone(&clock), patience_ms });
         let record = Arc::new(Record::new(&timing));
         let (hire, log) = if threads {
-            (Hire::Threads, Log::by_thread()?)
+            (Hire::Threads, Log::by_thread(Arc::clone(&orders.over))?)
         } else {
             (Hire::ByHand(Vec::new()), Log::AtOnce)
         };
@@ -158,9 +158,13 @@ impl Keeper {
 
     fn carry_out(&mut self, now: LocalTime, order: Order) {
         match order {
-            Order::Contend(ticket) => self.contend(now, VecDeque::from([ticket])),
-            Order::Cancel(id) => {
-                self.seats.cancel(id);
+            Order::Contend(mut ticket) => {
+                let give_up_at = now.plus(self.reach.timing.request_timeout_ms());
+                ticket.give_up_at = (!ticket.waits).then_some(give_up_at);
+                self.contend(now, vec![ticket]);
+            }
+            Order::Cancel(id, lease) => {
+                self.seats.cancel(&lease, id);
                 self.with(id, now, |contention, reach| contention.cancel(now, reach));
             }
             Order::Release(id) => self.with(id, now, |contention, reach| contention.give_back(now, reach)),
@@ -182,7 +186,7 @@ impl Keeper {
     }
 
     /// Each whose turn it is begins to contend; the others wait, or are told.
-    fn contend(&mut self, now: LocalTime, tickets: VecDeque<Ticket>) {
+    fn contend(&mut self, now: LocalTime, tickets: Vec<Ticket>) {
         for ticket in tickets {
             if self.shutdown.is_some() {
                 ticket.outcome.keep(Err(AcquireError::ShutDown));

@@ -15,6 +15,9 @@ use std::thread::ThreadId;
 /// Which contention, or observer.
 pub(crate) type Id = u64;
 
+/// What a shutdown has left to run out; `None` if the keeper has died.
+pub(crate) type LeftOver = Option<Vec<LeaseName>>;
+
 /// A tenure, or why there is none.
 pub(crate) type Outcome = Result<Arc<Custody>, AcquireError>;
 
@@ -26,7 +29,16 @@ pub(crate) struct Ticket {
     /// Whether to wait while somebody else holds it.
     pub(crate) waits: bool,
     pub(crate) outcome: Pledge<Outcome>,
+    /// Until when he waits who does not wait, once the keeper has the ticket.
+    pub(super) give_up_at: Option<LocalTime>,
     pub(crate) witness: Option<Arc<dyn Witness>>,
+}
+
+impl Ticket {
+    pub(crate) fn new(id: Id, lease: LeaseName, waits: bool, witness: Option<Arc<dyn Witness>>) -> Self {
+        let outcome = Pledge::new(|| Err(AcquireError::KeeperDied));
+        Self { id, lease, waits, outcome, give_up_at: None, witness }
+    }
 }
 
 /// Somebody who wants to know what stands between a contender and its lease, or its next renewal.
@@ -39,7 +51,7 @@ pub(crate) trait Witness: Debug + Send + Sync {
 pub(crate) enum Order {
     Contend(Ticket),
     /// Nobody waits any more.
-    Cancel(Id),
+    Cancel(Id, LeaseName),
     /// The work has stopped: what is held is given back.
     Release(Id),
     /// Nobody has it any more.
@@ -53,7 +65,7 @@ pub(crate) enum Order {
     /// Everybody is to stop, within so many milliseconds.
     Shutdown {
         grace_ms: u64,
-        done: Pledge<Vec<LeaseName>>,
+        done: Pledge<LeftOver>,
     },
     /// To be told when nothing is being given back any more.
     Settle(Pledge<()>),

@@ -12,7 +12,10 @@ pub(super) struct Seats(HashMap<LeaseName, Seat>);
 struct Seat {
     /// Who contends, or holds.
     taken_by: Option<Id>,
+    /// Those who wait their turn.
     queue: VecDeque<Ticket>,
+    /// Those who would not wait for a holder, but do for one who is leaving.
+    brief: VecDeque<Ticket>,
     /// The highest fence seen.
     floor: Option<Fence>,
     /// Why nobody may contend any more.
@@ -37,39 +40,45 @@ impl Seats {
     pub(super) fn come(&mut self, ticket: Ticket, is_leaving: impl Fn(Id) -> bool) -> Turn {
         let seat = self.0.entry(ticket.lease.clone()).or_default();
         match (&seat.closed, seat.taken_by) {
-            (Some(end), _) => Turn::Closed(ticket, end.clone()),
+            (Some(end), _) => return Turn::Closed(ticket, end.clone()),
             (None, None) => {
                 seat.taken_by = Some(ticket.id);
-                Turn::Now(ticket, seat.floor)
+                return Turn::Now(ticket, seat.floor);
             }
-            (None, Some(id)) if ticket.waits || is_leaving(id) => {
-                seat.queue.push_back(ticket);
-                Turn::Later
-            }
-            (None, Some(_)) => Turn::Taken(ticket),
+            (None, Some(_)) if ticket.waits => seat.queue.push_back(ticket),
+            (None, Some(id)) if is_leaving(id) => seat.brief.push_back(ticket),
+            (None, Some(_)) => return Turn::Taken(ticket),
         }
+        Turn::Later
     }
 
-    /// A contender has ended. Those who waited come anew, in order.
-    pub(super) fn leave(&mut self, lease: &LeaseName, floor: Option<Fence>, end: End) -> VecDeque<Ticket> {
-        let Some(seat) = self.0.get_mut(lease) else { return VecDeque::new() };
+    /// A contender has ended. Those whom that concerns come anew: the next, and who would not wait for him; all, if nobody
+    /// may contend any more.
+    pub(super) fn leave(&mut self, lease: &LeaseName, floor: Option<Fence>, end: End) -> Vec<Ticket> {
+        let Some(seat) = self.0.get_mut(lease) else { return Vec::new() };
         seat.taken_by = None;
         seat.floor = seat.floor.max(floor);
         seat.closed = (end != End::Shutdown).then_some(end);
-        let next = std::mem::take(&mut seat.queue);
-        if seat.floor.is_none() && seat.closed.is_none() {
+        let waiting = if seat.closed.is_some() { seat.queue.len() } else { 1 };
+        let next = seat.queue.drain(..waiting.min(seat.queue.len()));
+        let next: Vec<Ticket> = next.chain(seat.brief.drain(..)).collect();
+        if next.is_empty() && seat.floor.is_none() && seat.closed.is_none() {
             self.0.remove(lease);
         }
         next
     }
 
     /// Somebody does not wait any more.
-    pub(super) fn cancel(&mut self, id: Id) {
-        self.0.values_mut().for_each(|seat| seat.queue.retain(|ticket| ticket.id != id));
+    pub(super) fn cancel(&mut self, lease: &LeaseName, id: Id) {
+        if let Some(seat) = self.0.get_mut(lease) {
+            seat.queue.retain(|ticket| ticket.id != id);
+            seat.brief.retain(|ticket| ticket.id != id);
+        }
     }
 
     /// All who wait.
     pub(super) fn drain(&mut self) -> Vec<Ticket> {
-        self.0.values_mut().flat_map(|seat| std::mem::take(&mut seat.queue)).collect()
+        let all = |seat: &mut Seat| seat.queue.drain(..).chain(seat.brief.drain(..)).collect::<Vec<_>>();
+        self.0.values_mut().flat_map(all).collect()
     }
 }

@@ -286,3 +286,18 @@ fn who_has_just_let_go_can_have_it_again_without_waiting() {
     one.settle();
     assert_eq!(look(&mut attempt).unwrap().unwrap().fence().get(), 2);
 }
+
+/// Behind one who leaves, he waits for the store, and not for longer than if he had come alone.
+#[test]
+fn who_does_not_wait_does_not_wait_longer_behind_one_who_leaves() {
+    let stage = Stage::new();
+    let mut one = stage.by_hand(1);
+    drop(one.acquire("worker"));
+    stage.faults.all(Fault::Fails);
+    let mut attempt = one.elector().try_acquire("worker");
+    assert!(look(&mut attempt).is_none());
+    one.pass(2_499);
+    assert!(look(&mut attempt).is_none());
+    one.pass(1);
+    assert!(matches!(look(&mut attempt), Some(Err(AcquireError::NoAnswer(_)))));
+}

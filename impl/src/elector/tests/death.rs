@@ -2,7 +2,7 @@
 
 use super::stage::{Stage, look};
 use crate::clock::{Bell, Clock, SetClock};
-use crate::elector::{AcquireError, Elector, Remedy};
+use crate::elector::{AcquireError, Elector, Remedy, ShutdownError};
 use crate::keeper::{NotReleased, Sighting};
 use crate::protocol::{LocalTime, Loss, WallTime};
 use std::sync::Arc;
@@ -59,14 +59,14 @@ fn when_the_keeper_dies_everybody_is_told() {
     assert_eq!(held.check(), Err(Loss::KeeperDied));
     assert!(!elector.health().is_alive && !elector.health().is_well());
     assert_eq!((elector.counters().lost_keeper_died, elector.counters().losses()), (1, 1));
-    assert_eq!(shutdown.wait(), Ok(()));
+    assert_eq!(shutdown.wait(), Err(ShutdownError::KeeperDied));
     assert!(matches!(waiting.wait(), Err(AcquireError::ShutDown)));
     // Nor does anybody wait for ever who comes later.
     let error = elector.acquire("another").wait().unwrap_err();
     assert_eq!(error.remedy(), Remedy::Fix);
     assert!(matches!(elector.try_acquire("another").wait(), Err(AcquireError::KeeperDied)));
     assert_eq!(held.release().wait(), Err(NotReleased::RunsOut));
-    assert_eq!(elector.shutdown(Duration::ZERO).wait(), Ok(()));
+    assert_eq!(elector.shutdown(Duration::ZERO).wait(), Err(ShutdownError::KeeperDied));
     let snapshot = loop {
         match observer.snapshot() {
             Sighting::Unknown(why) => break why,
@@ -137,10 +137,12 @@ fn an_elector_that_is_dropped_by_its_own_thread_waits_for_nothing() {
     let stage = Stage::new();
     let elector = stage.with_threads();
     let held = elector.acquire("worker").wait().unwrap();
-    let mut acquire = Box::pin(elector.acquire("another"));
+    stage.clock.settle(2);
+    let mut observer = elector.observe("worker").unwrap();
+    let mut changed = Box::pin(observer.changed());
     let waker = std::task::Waker::from(Arc::new(DropsElector(std::sync::Mutex::new(Some(elector)))));
-    assert!(acquire.as_mut().poll(&mut std::task::Context::from_waker(&waker)).is_pending());
-    // The grant of the other lease wakes, and so drops, while time stands still.
+    // The first sighting wakes, and so drops, while time stands still.
+    let _ = changed.as_mut().poll(&mut std::task::Context::from_waker(&waker));
     stage.clock.settle(2);
     assert!(held.is_held());
     let mut release = held.release();

@@ -234,6 +234,7 @@ fn work_that_fails_or_panics_leaves_nothing() {
         Err::<(), _>("the work's own")
     });
     assert!(matches!(failed, Err(TransactionError::Work("the work's own"))));
+    connection.execute_batch("BEGIN; INSERT INTO work VALUES (9); DELETE FROM work; COMMIT").unwrap();
     let panicked = catch_unwind(AssertUnwindSafe(|| {
         held.transaction(&mut connection, |transaction| -> Result<(), ()> {
             insert(2)(transaction).unwrap();

@@ -140,3 +140,30 @@ fn the_last_handle_waits_until_the_last_event_is_told() {
         });
     });
 }
+
+/// One event at which a subscriber panics is lost, and no other.
+#[test]
+fn a_subscriber_that_panics_once_is_told_the_next_event() {
+    struct Panics(Page, std::sync::atomic::AtomicBool);
+
+    impl<'a> MakeWriter<'a> for Panics {
+        type Writer = Page;
+
+        fn make_writer(&'a self) -> Page {
+            assert!(
+                self.1.swap(true, std::sync::atomic::Ordering::SeqCst),
+                "the subscriber panics, as the test wants"
+            );
+            self.0.clone()
+        }
+    }
+
+    let (stage, page) = (Stage::new(), Page::default());
+    let writer = Panics(page.clone(), std::sync::atomic::AtomicBool::new(false));
+    let subscriber = Dispatch::new(tracing_subscriber::fmt().with_writer(writer).finish());
+    tracing::dispatcher::with_default(&subscriber, || {
+        let elector = stage.with_threads();
+        drop(elector.acquire("worker").wait().unwrap());
+    });
+    assert!(page.lines().iter().any(|line| line.contains("released")), "{:?}", page.lines());
+}

@@ -48,8 +48,8 @@ fn two_thousand_leases_are_held_by_one_elector_through_blackouts() {
     assert!(acquires.iter_mut().all(|acquire| look(acquire).is_none()));
     one.settle();
     let held: Vec<Held> = acquires.iter_mut().map(|acquire| look(acquire).unwrap().unwrap()).collect();
-    // All that was asked at once went in one read and one write.
-    assert_eq!(stage.faults.batches.lock().unwrap().len(), 2);
+    // What was asked at once went in batches of a thousand: two of reads, two of acquires.
+    assert_eq!(stage.faults.batches.lock().unwrap().len(), 4);
     one.pass(TTL_MS * 2);
     stage.faults.all(Fault::Fails);
     one.pass(5_000);
@@ -82,4 +82,23 @@ fn a_row_that_is_refused_disturbs_no_other() {
     one.settle();
     let granted = acquires.each_mut().map(|acquire| look(acquire).is_some());
     assert_eq!(granted, [true, false, true]);
+}
+
+/// However many wait for the store, who holds comes first, and no batch is so large that it times out.
+#[test]
+fn renewals_go_before_whatever_else_waits_in_batches_of_a_thousand_at_most() {
+    let stage = Stage::new();
+    let mut one = stage.by_hand(1);
+    let held = one.acquire("held");
+    one.pass(4_000);
+    stage.faults.batches.lock().unwrap().clear();
+    let names: Vec<String> = (0..2_500).map(|number| format!("lease-{number}")).collect();
+    let mut acquires: Vec<_> = names.iter().map(|name| one.elector().acquire(name)).collect();
+    assert!(acquires.iter_mut().all(|acquire| look(acquire).is_none()));
+    stage.clock.advance(1_000);
+    one.settle();
+    assert!(acquires.iter_mut().all(|acquire| look(acquire).is_some_and(|granted| granted.is_ok())));
+    let batches = stage.faults.batches.lock().unwrap();
+    assert_eq!(batches[0][0].0, held.lease().as_str());
+    assert!(batches.iter().all(|batch| batch.len() <= 1_000));
 }

@@ -313,3 +313,43 @@ fn a_release_whose_last_try_hangs_is_given_up_in_time() {
     }
     assert_eq!(look(&mut release), Some(Err(NotReleased::RunsOut)));
 }
+
+/// Lost first, then abandoned, by a shutdown whose grace is over or by a panic: whoever still has it and says that his
+/// work has stopped is answered, and the name is free again.
+#[test]
+fn a_release_of_what_was_lost_and_then_abandoned_is_answered() {
+    for by_shutdown in [true, false] {
+        let stage = Stage::new();
+        let mut one = stage.by_hand(1);
+        let held = one.acquire("worker");
+        stage.faults.all(Fault::Fails);
+        one.pass(TTL_MS);
+        assert!(!held.is_held());
+        if by_shutdown {
+            drop(one.elector().shutdown(Duration::ZERO));
+        } else {
+            held.0.abandon();
+        }
+        one.pass(1_000);
+        stage.faults.lift();
+        let mut release = held.release();
+        one.settle();
+        assert_eq!(look(&mut release), Some(Err(NotReleased::Lost(Loss::DeadlinePassed))));
+        if !by_shutdown {
+            drop(one.acquire("worker"));
+        }
+    }
+}
+
+/// The same where it was abandoned first: it runs out, and a release changes nothing.
+#[test]
+fn a_release_of_what_was_abandoned_is_answered() {
+    let stage = Stage::new();
+    let mut one = stage.by_hand(1);
+    let held = one.acquire("worker");
+    held.0.abandon();
+    let mut release = held.release();
+    one.settle();
+    assert_eq!(look(&mut release), Some(Err(NotReleased::RunsOut)));
+    assert!(!stage.is_released("worker"));
+}

@@ -47,15 +47,19 @@ impl Contention {
 
     /// Nobody has it any more. So its work has stopped, unless it was abandoned before: then what was left of it has.
     pub(in crate::keeper) fn let_go(&mut self, now: LocalTime, reach: &mut Reach) -> Option<End> {
-        if self.letting.is_running_out() {
-            self.letting = Letting::RunOut { in_hands: false };
-            return self.run_out(now, reach);
+        if !self.letting.is_running_out() {
+            return self.give_back(now, reach);
         }
-        self.give_back(now, reach)
+        self.letting = Letting::RunOut { in_hands: false };
+        self.run_out(now, reach)
     }
 
     /// Its work has stopped: it is given back if it is still ours (SPEC.md R6).
     pub(in crate::keeper) fn give_back(&mut self, now: LocalTime, reach: &mut Reach) -> Option<End> {
+        if self.letting.is_running_out() {
+            // There is nothing to give back any more, but whoever says so has stopped.
+            return self.let_go(now, reach);
+        }
         if self.letting != Letting::NotYet {
             return None;
         }
@@ -77,13 +81,15 @@ impl Contention {
             return None;
         }
         self.letting = Letting::RunOut { in_hands: true };
-        if let Some(tenure) = &self.tenure
-            && tenure.check(now).is_ok()
-        {
-            reach.record.not_released();
-            reach.log.add(Entry::Abandoned(Arc::clone(tenure)));
-            tenure.stopping.tell(Stop::Loss);
-            tenure.released.tell(Err(NotReleased::RunsOut));
+        let tenure = self.tenure.as_ref()?;
+        match tenure.check(now) {
+            Ok(_) => {
+                reach.record.not_released();
+                reach.log.add(Entry::Abandoned(Arc::clone(tenure)));
+                tenure.stopping.tell(Stop::Loss);
+                tenure.released.tell(Err(NotReleased::RunsOut));
+            }
+            Err(loss) => tenure.released.tell(Err(NotReleased::Lost(loss))),
         }
         self.run_out(now, reach)
     }
