@@ -1,8 +1,8 @@
 //! What the command takes.
 
 use super::Exit;
-use crate::protocol::{ConfigError, Durations, Label, LeaseName, Timing};
-use clap::{Args, Parser, Subcommand};
+use crate::protocol::{ConfigError, Durations, Fence, Label, LeaseName, Timing};
+use clap::{ArgGroup, Args, Parser, Subcommand};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -21,6 +21,8 @@ pub(super) struct Cli {
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
     Run(Run),
+    Status(Status),
+    Release(Release),
 }
 
 const EXAMPLES: &str = "\
@@ -127,6 +129,85 @@ impl Run {
     }
 }
 
+const STATUS_EXAMPLES: &str = "\
+Examples:
+  All leases of a file:
+    tenure status --db leases.db
+
+  Whether two of them are held, for a script:
+    tenure status --db leases.db --json backup nightly | jq -r '.[] | \"\\(.lease) \\(.state)\"'
+
+States, by this machine's clock: held; expired, its time has run out and it was not released; released; unreadable, what
+stands there cannot be understood, and counts as held until a person corrects it; none, no such lease.
+
+The JSON is an array of {lease, holder, fence, state, acquired_at_ms, expires_at_ms}, times in Unix milliseconds, null
+where there is nothing or it cannot be read; expires_at_ms is 0 once released.
+
+The file is not changed; SQLite's own -wal and -shm may appear beside it.
+
+Exit codes: 0 it could be read; 69 it could not: there is no such file, it stays locked, or a crash has left a journal
+that must be recovered first, which is to write; 2 usage.";
+
+/// Show who holds which lease
+///
+/// Shows all leases of an SQLite file, or those that are named, sorted by name. Times are in UTC. Nothing is written.
+#[derive(Args, Debug)]
+#[command(after_help = STATUS_EXAMPLES)]
+pub(super) struct Status {
+    /// The SQLite file
+    #[arg(long, value_name = "FILE")]
+    pub(super) db: PathBuf,
+
+    /// The leases to show [default: all]
+    #[arg(value_name = "NAME", value_parser = LeaseName::new)]
+    pub(super) names: Vec<LeaseName>,
+
+    /// Print JSON, for programs
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+const RELEASE_EXAMPLES: &str = "\
+Examples:
+  The machine that held the lease is gone for good, and its time has not run out; status says that it has fence 7:
+    tenure release --db leases.db --fence 7 backup
+
+  Whoever holds it:
+    tenure release --db leases.db --force backup
+
+The lease is free at once, so be sure that its holder has stopped. One that is still alive goes on until its next renewal
+is refused, beside the next holder. --fence takes care that it is the tenure you have seen that you end, and not a later
+one.
+
+The row stays, with its holder and its fence: the next holder has the next fence. A row that cannot be read is not
+released, not even with --force: correct it by hand, keep the fence, and set expires_at to 0.
+
+Exit codes: 0 released, now or before; 1 nothing was changed: another fence, no such lease, or a row that cannot be read;
+69 the database cannot be used, or there is none; 2 usage.";
+
+/// Release a lease that somebody else holds
+///
+/// For a holder that is dead or out of reach, so that others need not wait until its time has run out.
+#[derive(Args, Debug)]
+#[command(after_help = RELEASE_EXAMPLES, group(ArgGroup::new("which").required(true).args(["fence", "force"])))]
+pub(super) struct Release {
+    /// The SQLite file
+    #[arg(long, value_name = "FILE")]
+    pub(super) db: PathBuf,
+
+    /// The lease's name
+    #[arg(value_name = "NAME", value_parser = LeaseName::new)]
+    pub(super) name: LeaseName,
+
+    /// Only if the lease has this fence
+    #[arg(long, value_name = "N", value_parser = fence, allow_hyphen_values = true)]
+    pub(super) fence: Option<Fence>,
+
+    /// Whichever fence it has
+    #[arg(long)]
+    force: bool,
+}
+
 fn usage(error: ConfigError) -> Exit {
     Exit::new(Exit::USAGE, error)
 }
@@ -137,6 +218,11 @@ fn duration(text: &str) -> Result<Duration, String> {
         return Err("a unit is missing, as in 500ms, 15s, 2m".into());
     }
     humantime::parse_duration(text).map_err(|_| "this is no duration; right are 500ms, 15s, 2m".into())
+}
+
+fn fence(text: &str) -> Result<Fence, String> {
+    let number = text.parse().ok().and_then(Fence::new);
+    number.ok_or_else(|| "a fence is a whole number, 0 or more, as `tenure status` shows it".into())
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ use std::task::{Context, Poll, Waker};
 pub(super) enum Happening {
     Signal(i32),
     JobEnded,
+    WatchdogEnded,
     /// The store has answered, or failed to; this stands in the way.
     Met(Option<AcquireError>),
 }

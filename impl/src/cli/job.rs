@@ -1,5 +1,7 @@
 //! The job: a child in a process group of its own.
 
+use super::launch;
+use super::watchdog::own_program;
 use rustix::io::Errno;
 use rustix::process::{self, Pid, Signal, WaitId, WaitIdOptions};
 use std::ffi::{OsStr, OsString};
@@ -17,15 +19,14 @@ pub(super) struct Job {
 }
 
 impl Job {
-    /// Starts it. `ended` is called, on a thread of its own, when the child has ended; it stays unreaped, so
-    /// that the group's number is not used again. The thread is there before the child: a child that nobody
-    /// could wait for would have to be killed.
+    /// Starts its process, which waits, stopped, to be told to [`go`](Self::go). `ended` is called, on a thread of its own,
+    /// when the process has ended; it stays unreaped, so that the group's number is not used again. The thread is there
+    /// before the process: one that nobody could wait for would have to be killed.
     pub(super) fn start<'a>(
         command: &[OsString],
         environment: impl IntoIterator<Item = (&'a str, &'a OsStr)>,
         ended: impl FnOnce() + Send + 'static,
     ) -> io::Result<Self> {
-        let (program, arguments) = command.split_first().ok_or(io::ErrorKind::NotFound)?;
         let (tell, told) = channel();
         #[expect(
             clippy::disallowed_methods,
@@ -33,14 +34,32 @@ impl Job {
         )]
         std::thread::Builder::new().name("tenure-job".into()).spawn(move || {
             if let Ok(child) = told.recv() {
-                wait_for(child);
+                wait_for(child, WaitIdOptions::EXITED);
                 ended();
             }
         })?;
-        let child = Command::new(program).args(arguments).envs(environment).process_group(0).spawn()?;
+        let mut launch = Command::new(own_program()?);
+        launch.arg(launch::WORD).arg(std::process::id().to_string()).args(command).envs(environment);
+        let child = launch.process_group(0).spawn()?;
         let group = Pid::from_child(&child);
         let _ = tell.send(group);
+        wait_for(group, WaitIdOptions::EXITED | WaitIdOptions::STOPPED);
         Ok(Self { child, group })
+    }
+
+    pub(super) fn group(&self) -> Pid {
+        self.group
+    }
+
+    /// Now it is watched over, and becomes the job.
+    pub(super) fn go(&self) -> io::Result<()> {
+        self.signal(Signal::CONT)
+    }
+
+    /// Whether its first process has ended; not whether its group is empty.
+    pub(super) fn has_ended(&self) -> bool {
+        let look = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
+        process::waitid(WaitId::Pid(self.group), look).is_ok_and(|status| status.is_some())
     }
 
     /// Signals the whole group. If it is stopped, as by reading from the terminal, it goes on, or a signal that is to
@@ -69,9 +88,10 @@ impl Job {
     }
 }
 
-fn wait_for(child: Pid) {
-    let unreaped = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
-    while process::waitid(WaitId::Pid(child), unreaped).is_err_and(|error| error == Errno::INTR) {}
+/// Waits until one of these is so, and leaves it to be seen again.
+fn wait_for(child: Pid, what: WaitIdOptions) {
+    let look = what | WaitIdOptions::NOWAIT;
+    while process::waitid(WaitId::Pid(child), look).is_err_and(|error| error == Errno::INTR) {}
 }
 
 /// The group of a job whose child is buried: other members may still be dying. It must not be signalled any

@@ -1,22 +1,40 @@
 //! The command `tenure`.
 
 mod args;
+mod ask;
 mod inbox;
 mod job;
+mod launch;
+mod release;
 mod run;
 mod say;
 mod signals;
+mod status;
+mod table;
+mod watchdog;
 mod work;
 
 use clap::Parser;
 use say::say;
+use std::ffi::OsStr;
 use std::fmt;
 use std::process::ExitCode;
 
 /// Runs the command with the process's own arguments.
 pub fn main() -> ExitCode {
-    let args::Cli { command: args::Command::Run(run) } = args::Cli::parse();
-    let code = run::run(&run).unwrap_or_else(|exit| {
+    // Two words make it another program, which a user never calls.
+    let mut words = std::env::args_os().skip(1);
+    match words.next().as_deref().and_then(OsStr::to_str) {
+        Some(launch::WORD) => return launch::main(words),
+        Some(watchdog::process::WORD) => return watchdog::process::main(),
+        Some(_) | None => {}
+    }
+    let outcome = match &args::Cli::parse().command {
+        args::Command::Run(args) => run::run(args),
+        args::Command::Status(args) => status::status(args),
+        args::Command::Release(args) => release::release(args),
+    };
+    let code = outcome.unwrap_or_else(|exit| {
         say(&exit.why);
         exit.code
     });
@@ -38,6 +56,8 @@ impl Exit {
     const LOST: u8 = 76;
     /// The store cannot be used.
     const STORE: u8 = 69;
+    /// What was asked for was not done, and nothing was changed.
+    const REFUSED: u8 = 1;
     /// The arguments cannot work.
     const USAGE: u8 = 2;
 

@@ -105,7 +105,7 @@ impl<'a> Run<'a> {
                 Some(Happening::Signal(signal)) if signals::ends_waiting(signal) => {
                     break (LEAVE, ended_by(signal));
                 }
-                Some(Happening::JobEnded | Happening::Signal(_)) | None => {}
+                Some(Happening::JobEnded | Happening::WatchdogEnded | Happening::Signal(_)) | None => {}
             }
         };
         // An acquire that is under way may still be granted: then it is given back (SPEC.md R7).

@@ -3,13 +3,16 @@
 use super::inbox::Happening;
 use super::job::{Job, Remains};
 use super::run::{LOOK_AGAIN, PATIENCE, Run};
+use super::watchdog::Watchdog;
 use super::{Exit, say};
 use crate::clock::Clock;
-use crate::elector::{Held, Wait};
+use crate::elector::Held;
 use crate::keeper::NotReleased;
-use crate::protocol::{LocalTime, Loss};
+use crate::protocol::LocalTime;
 use rustix::process::Signal;
+use signal_hook::consts::SIGKILL as KILL;
 use std::ffi::OsStr;
+use std::io;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{ExitCode, ExitStatus};
 use std::sync::Arc;
@@ -27,15 +30,20 @@ impl Run<'_> {
     pub(super) fn work(&mut self, held: Held) -> Result<ExitCode, Exit> {
         self.obstacle.clear();
         self.working = true;
-        let job = match self.start(&held) {
-            Ok(job) => job,
-            Err(exit) => {
+        let (job, mut watchdog) = match self.start(&held) {
+            Ok(started) => started,
+            Err(error) => {
                 self.let_go(held);
-                return Err(exit);
+                return Err(Exit::new(Exit::STORE, format!("the job cannot be started: {error}")));
             }
         };
-        let lost = self.guard(&job, &held);
+        let signalled = self.guard(&job, &held, &mut watchdog);
+        watchdog.call_off();
+        self.tell_loss(&held);
+        // Killed at a moment at which we would have: the watchdog was faster.
+        let was_killed = self.due_signal(&held).0 == Some(Signal::KILL);
         let (status, remains) = job.bury();
+        let lost = signalled || was_killed && status.as_ref().is_ok_and(|s| s.signal() == Some(KILL));
         if self.are_gone(&remains) {
             self.let_go(held);
         } else {
@@ -48,7 +56,8 @@ impl Run<'_> {
         Ok(if lost { ExitCode::from(Exit::LOST) } else { code_of(status) })
     }
 
-    fn start(&self, held: &Held) -> Result<Job, Exit> {
+    /// The job begins only when somebody watches over it.
+    fn start(&self, held: &Held) -> io::Result<(Job, Watchdog)> {
         let fence = held.fence().to_string();
         let environment = [
             ("TENURE_LEASE", OsStr::new(self.args.lease.as_str())),
@@ -56,30 +65,44 @@ impl Run<'_> {
             ("TENURE_HOLDER", OsStr::new(held.holder().as_str())),
             ("TENURE_DB", self.db.as_os_str()),
         ];
+        let mut watchdog = Watchdog::start(&self.inbox)?;
         let inbox = Arc::clone(&self.inbox);
-        let job = Job::start(&self.args.job, environment, move || inbox.push(Happening::JobEnded));
-        job.map_err(|error| {
-            let code = if error.kind() == std::io::ErrorKind::NotFound { 127 } else { 126 };
-            let program = self.args.job.first().map(|program| program.to_string_lossy());
-            Exit::new(code, format!("{} cannot be run: {error}", program.unwrap_or_default()))
-        })
+        let job = Job::start(&self.args.job, environment, move || inbox.push(Happening::JobEnded))?;
+        watchdog.watch(job.group());
+        self.instruct(&mut watchdog, held);
+        job.go()?;
+        Ok((job, watchdog))
+    }
+
+    /// Tells the watchdog until when the lease is good.
+    fn instruct(&self, watchdog: &mut Watchdog, held: &Held) {
+        if let Ok(deadline) = held.deadline() {
+            watchdog.kill_at(deadline.minus(self.timing.kill_lead_ms()));
+        }
     }
 
     /// Watches until the job's child has ended. Whether it was signalled on our account: then the lease counts as lost,
     /// whatever the job made of it.
-    fn guard(&mut self, job: &Job, held: &Held) -> bool {
+    fn guard(&mut self, job: &Job, held: &Held, watchdog: &mut Watchdog) -> bool {
         let (mut lost, mut signalled) = (held.lost(), None);
         loop {
-            self.tell_loss(held, &mut lost);
+            // Looked at only so that it ends a later wait: the clock may know before.
+            if !self.loss_told {
+                let _ = self.inbox.look(&mut lost);
+            }
+            self.tell_loss(held);
+            self.instruct(watchdog, held);
             let (signal, look_at) = self.due_signal(held);
             if let Some(signal) = signal
                 && ![Some(signal), Some(Signal::KILL)].contains(&signalled)
+                && !job.has_ended()
             {
                 self.stop(job, held, signal);
                 signalled = Some(signal);
             }
             match self.inbox.wait(look_at) {
                 Some(Happening::JobEnded) => return signalled.is_some(),
+                Some(Happening::WatchdogEnded) => watchdog.replace(),
                 Some(Happening::Met(obstacle)) => self.meet(obstacle),
                 Some(Happening::Signal(signal)) => pass_on(job, signal),
                 None => {}
@@ -87,13 +110,11 @@ impl Run<'_> {
         }
     }
 
-    /// Tells of the loss, once. `lost` is looked at only so that it ends a later wait: the clock may know before.
-    fn tell_loss(&mut self, held: &Held, lost: &mut Wait<Loss>) {
-        if self.loss_told {
-            return;
-        }
-        let _ = self.inbox.look(lost);
-        if let Err(loss) = held.check() {
+    /// Tells of the loss, once.
+    fn tell_loss(&mut self, held: &Held) {
+        if !self.loss_told
+            && let Err(loss) = held.check()
+        {
             say(format!("lost lease {:?}: {loss}", self.args.lease.as_str()));
             self.loss_told = true;
         }

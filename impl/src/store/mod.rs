@@ -3,6 +3,8 @@
 mod sqlite;
 
 pub use sqlite::{Answer, OpenError, SqliteStore, StoreError};
+#[cfg(feature = "cli")]
+pub(crate) use sqlite::{ByHandError, Entry, Release, list, release};
 pub(crate) use sqlite::{FileId, identity, is_open_on, read_row};
 
 use crate::protocol::Request;

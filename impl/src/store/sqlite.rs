@@ -1,9 +1,13 @@
 //! The lease table in an SQLite file.
 
+#[cfg(feature = "cli")]
+mod by_hand;
 mod error;
 mod open;
 mod statements;
 
+#[cfg(feature = "cli")]
+pub(crate) use by_hand::{ByHandError, Entry, Release, list, release};
 pub use error::{OpenError, StoreError};
 pub(crate) use open::{FileId, identity};
 pub(crate) use statements::read as read_row;
@@ -187,7 +191,7 @@ fn write_one(connection: &Connection, now: WallTime, request: &Request) -> Resul
             statements::renew(connection, lease, holder, *fence, now)?.then_some(Reply::Renewed)
         }
         Action::Release(fence) => {
-            statements::release(connection, lease, holder, *fence)?.then_some(Reply::Released)
+            statements::release(connection, lease, holder.as_str(), *fence)?.then_some(Reply::Released)
         }
     };
     match done {

@@ -8,9 +8,13 @@ mod exit;
 mod faketime;
 mod guard;
 mod loss;
+mod release;
+mod status;
 mod takeover;
+#[cfg(target_os = "linux")]
+mod watchdog;
 
-use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+use rustix::process::{Pid, Signal, kill_process};
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
@@ -18,7 +22,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use tempfile::TempDir;
-use tests::{RawRow, TempDb, eventually};
+use tests::{RawRow, TABLE, TempDb, eventually};
 
 /// A job that runs until it is told to go.
 const UNTIL_GO: &str = "beat up; while alive && [ ! -e go ]; do :; done;";
@@ -91,6 +95,35 @@ impl Bench {
         let mut command = self.tenure(options);
         command.arg("--").args(job);
         Running::start(command).end()
+    }
+
+    /// Another subcommand, on the database.
+    fn asking(&self, subcommand: &str, arguments: &[&str]) -> Command {
+        let mut command = fresh();
+        command.arg(env!("CARGO_BIN_EXE_tenure-under-test")).arg(subcommand).arg("--db").arg(self.db.path());
+        command.args(arguments).current_dir(self.directory()).stdin(Stdio::null());
+        command
+    }
+
+    /// Runs it to its end.
+    fn ask(&self, subcommand: &str, arguments: &[&str]) -> Ended {
+        Running::start(self.asking(subcommand, arguments)).end()
+    }
+
+    /// A file as a crash of a writer leaves it, who had spilled part of a transaction: the journal must be rolled back.
+    fn crashed(row: &str) -> Self {
+        let bench = Self::new();
+        let [original, journal] = ["original.db", "original.db-journal"].map(|name| bench.db.beside(name));
+        let bulk = "CREATE TABLE bulk (a); INSERT INTO bulk SELECT zeroblob(100000)";
+        tests::execute(&original, &format!("{TABLE} {row}; {bulk}"));
+        let writer = rusqlite::Connection::open(&original).unwrap();
+        let spill = "PRAGMA cache_size = 1; BEGIN; UPDATE instance_leases SET fence = 99;";
+        writer.execute_batch(&format!("{spill} INSERT INTO bulk SELECT zeroblob(1000000)")).unwrap();
+        fs::copy(&original, bench.db.path()).unwrap();
+        fs::copy(&journal, bench.db.beside("leases.db-journal")).unwrap();
+        drop(writer);
+        fs::remove_file(original).unwrap();
+        bench
     }
 
     fn directory(&self) -> &Path {
@@ -222,10 +255,4 @@ impl Ended {
         assert!(self.stderr.contains(what.as_ref()), "no {:?}: {self:?}", what.as_ref());
         self
     }
-}
-
-/// Kills a process group whose leader a job wrote into a file.
-fn kill_group(pid: impl AsRef<OsStr>) {
-    let pid = pid.as_ref().to_str().unwrap().trim().parse().unwrap();
-    kill_process_group(Pid::from_raw(pid).unwrap(), Signal::KILL).unwrap();
 }

@@ -25,10 +25,22 @@ pub(super) enum IfMissing {
     Refuse,
 }
 
-/// The absolute path of a file that several processes can share; one that is there already is looked at.
+/// The absolute path of a file that several processes can share, and write; one that is there already is looked at.
+pub(super) fn usable_path(given: &Path) -> Result<PathBuf, OpenError> {
+    let (path, directory) = shared_path(given)?;
+    // The side files are made in the directory.
+    for path in [&path, &directory] {
+        if is_read_only(path) {
+            return Err(OpenError::ReadOnly { path: path.clone() });
+        }
+    }
+    Ok(path)
+}
+
+/// The absolute path of a file that several processes can share, and the directory where its side files are.
 ///
 /// Only `stat`: to open and close the file beside SQLite would drop the process's locks on it.
-pub(super) fn usable_path(given: &Path) -> Result<PathBuf, OpenError> {
+pub(super) fn shared_path(given: &Path) -> Result<(PathBuf, PathBuf), OpenError> {
     let name = given.to_string_lossy();
     if name.is_empty() || name == ":memory:" || name.starts_with("file:") {
         return Err(OpenError::NotShared { name: name.into_owned() });
@@ -51,13 +63,8 @@ pub(super) fn usable_path(given: &Path) -> Result<PathBuf, OpenError> {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(cannot_look(&path, error)),
         Ok(_) | Err(_) => {}
     }
-    // The side files are made in the directory.
-    for path in [path.as_path(), directory] {
-        if is_read_only(path) {
-            return Err(OpenError::ReadOnly { path: path.to_owned() });
-        }
-    }
-    Ok(path)
+    let directory = directory.to_owned();
+    Ok((path, directory))
 }
 
 fn is_read_only(path: &Path) -> bool {
@@ -115,7 +122,7 @@ pub(super) fn connect(path: &Path, missing: IfMissing) -> Result<Connection, Ope
     }
 }
 
-fn failed(path: &Path, error: rusqlite::Error) -> OpenError {
+pub(super) fn failed(path: &Path, error: rusqlite::Error) -> OpenError {
     let path = path.to_owned();
     if is_busy(&error) {
         OpenError::Busy { path }
@@ -124,14 +131,8 @@ fn failed(path: &Path, error: rusqlite::Error) -> OpenError {
     }
 }
 
-/// SPEC.md R8's settings. EXTRA asks for what FULL does and, with a rollback journal, for a sync of the
-/// directory after the journal's unlink, which is the commit. In WAL both are the same; since an application
-/// may change the journal mode later, we ask for EXTRA in both.
 fn set_up(connection: &Connection) -> rusqlite::Result<()> {
-    connection.busy_timeout(Duration::ZERO)?;
-    connection.pragma_update(None, "synchronous", "EXTRA")?;
-    connection.pragma_update(None, "fullfsync", true)?;
-    connection.pragma_update(None, "checkpoint_fullfsync", true)?;
+    make_durable(connection)?;
     let pages: i64 = connection.pragma_query_value(None, "page_count", |row| row.get(0))?;
     if pages == 0 {
         connection.pragma_update(None, "journal_mode", "WAL")?;
@@ -139,15 +140,41 @@ fn set_up(connection: &Connection) -> rusqlite::Result<()> {
     Ok(())
 }
 
+/// SPEC.md R8's settings. EXTRA asks for what FULL does and, with a rollback journal, for a sync of the
+/// directory after the journal's unlink, which is the commit. In WAL both are the same; since an application
+/// may change the journal mode later, we ask for EXTRA in both.
+pub(super) fn make_durable(connection: &Connection) -> rusqlite::Result<()> {
+    connection.busy_timeout(Duration::ZERO)?;
+    connection.pragma_update(None, "synchronous", "EXTRA")?;
+    connection.pragma_update(None, "fullfsync", true)?;
+    connection.pragma_update(None, "checkpoint_fullfsync", true)
+}
+
 /// Makes the table if there is none of that name, or says what is wrong with the one there is.
 fn wrong_with_table(connection: &Connection) -> rusqlite::Result<Option<String>> {
+    match look(connection)? {
+        Table::Absent => create(connection).map(|()| None),
+        Table::Sound => wrong_with_triggers(connection),
+        Table::Wrong(wrong) => Ok(Some(wrong)),
+    }
+}
+
+/// What there is by the table's name.
+pub(super) enum Table {
+    Absent,
+    /// It has the columns that it should.
+    Sound,
+    Wrong(String),
+}
+
+pub(super) fn look(connection: &Connection) -> rusqlite::Result<Table> {
     let kind = "SELECT type FROM main.sqlite_schema WHERE lower(name) = 'instance_leases'";
     let kind: Option<String> = connection.query_row(kind, [], |row| row.get(0)).optional()?;
-    match kind.as_deref() {
-        None => create(connection).map(|()| None),
-        Some("table") => wrong_with_columns(connection),
-        Some(other) => Ok(Some(format!("no table, but of that name there is: {other}"))),
-    }
+    Ok(match kind.as_deref() {
+        None => Table::Absent,
+        Some("table") => wrong_with_columns(connection)?.map_or(Table::Sound, Table::Wrong),
+        Some(other) => Table::Wrong(format!("no table, but of that name there is: {other}")),
+    })
 }
 
 /// One transaction, so that nobody sees half of it. On an error the connection is dropped, and it with it.
@@ -175,6 +202,10 @@ fn wrong_with_columns(connection: &Connection) -> rusqlite::Result<Option<String
     if connection.query_row(key, [], |row| row.get::<_, i64>(0))? == 0 {
         return Ok(Some("lease_name is not its primary key".into()));
     }
+    Ok(None)
+}
+
+pub(super) fn wrong_with_triggers(connection: &Connection) -> rusqlite::Result<Option<String>> {
     let trigger =
         "SELECT name FROM main.sqlite_schema WHERE type = 'trigger' AND lower(tbl_name) = 'instance_leases'";
     let trigger: Option<String> = connection.query_row(trigger, [], |row| row.get(0)).optional()?;

@@ -107,12 +107,12 @@ pub(super) fn renew(
 pub(super) fn release(
     connection: &Connection,
     lease: &LeaseName,
-    me: &HolderId,
+    holder: &str,
     fence: Fence,
 ) -> Result<bool> {
     let changed = connection
         .prepare_cached(RELEASE)?
-        .execute(named_params! {":lease": lease.as_str(), ":me": me.as_str(), ":fence": fence.get()})?;
+        .execute(named_params! {":lease": lease.as_str(), ":me": holder, ":fence": fence.get()})?;
     Ok(changed == 1)
 }
 
@@ -129,35 +129,50 @@ pub(crate) fn read(connection: &Connection, lease: &LeaseName) -> Result<Seen> {
 }
 
 /// The same test as `readable!`, for people: it says what is wrong (SPEC.md R12).
-fn readable(
+pub(super) fn readable(
     holder: ValueRef<'_>,
     fence: ValueRef<'_>,
     acquired_at: ValueRef<'_>,
     expires_at: ValueRef<'_>,
 ) -> std::result::Result<Row, String> {
-    let holder = match holder.as_str() {
-        Ok("") => return Err("holder_id is empty".into()),
-        Ok(holder) => holder.to_owned(),
-        Err(_) => return Err(format!("holder_id is {}", told(holder))),
-    };
-    let fence = integer("fence", fence)?;
-    let expires_at = integer("expires_at", expires_at)?;
+    Ok(Row {
+        holder: self::holder(holder)?,
+        fence: self::fence(fence)?,
+        acquired_at: self::acquired_at(acquired_at)?,
+        expires_at: self::expires_at(expires_at)?,
+    })
+}
+
+pub(super) fn holder(value: ValueRef<'_>) -> std::result::Result<String, String> {
+    match value.as_str() {
+        Ok("") => Err("holder_id is empty".into()),
+        Ok(holder) => Ok(holder.to_owned()),
+        Err(_) => Err(format!("holder_id is {}", told(value))),
+    }
+}
+
+pub(super) fn fence(value: ValueRef<'_>) -> std::result::Result<Fence, String> {
+    let fence = integer("fence", value)?;
+    Fence::new(fence).ok_or_else(|| format!("fence is {fence}, below 0"))
+}
+
+pub(super) fn acquired_at(value: ValueRef<'_>) -> std::result::Result<WallTime, String> {
+    integer("acquired_at", value).map(WallTime::from_unix_millis)
+}
+
+pub(super) fn expires_at(value: ValueRef<'_>) -> std::result::Result<WallTime, String> {
+    let expires_at = integer("expires_at", value)?;
     if expires_at < 0 {
         return Err(format!("expires_at is {expires_at}, below 0"));
     }
-    Ok(Row {
-        holder,
-        fence: Fence::new(fence).ok_or_else(|| format!("fence is {fence}, below 0"))?,
-        acquired_at: WallTime::from_unix_millis(integer("acquired_at", acquired_at)?),
-        expires_at: WallTime::from_unix_millis(expires_at),
-    })
+    Ok(WallTime::from_unix_millis(expires_at))
 }
 
 fn integer(column: &str, value: ValueRef<'_>) -> std::result::Result<i64, String> {
     value.as_i64().map_err(|_| format!("{column} is {}, not an integer", told(value)))
 }
 
-fn told(value: ValueRef<'_>) -> String {
+pub(super) fn told(value: ValueRef<'_>) -> String {
     match value {
         ValueRef::Null => "NULL".into(),
         ValueRef::Integer(number) => format!("the integer {number}"),

@@ -1,0 +1,92 @@
+//! The watchdog as `tenure` has it: a process that kills the job's group when `tenure` is no more, or stands still.
+
+pub(super) mod process;
+
+use super::inbox::{Happening, Inbox};
+use super::say;
+use crate::clock::{Clock, SystemClock};
+use crate::protocol::LocalTime;
+use rustix::process::Pid;
+use std::io::{self, PipeWriter, Write};
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+
+/// A watchdog at the other end of a pipe. If it dies, there is another one at once.
+pub(super) struct Watchdog {
+    pipe: PipeWriter,
+    inbox: Arc<Inbox>,
+    /// What it was told last.
+    group: Option<Pid>,
+    kill_at: Option<LocalTime>,
+}
+
+impl Watchdog {
+    pub(super) fn start(inbox: &Arc<Inbox>) -> io::Result<Self> {
+        Ok(Self { pipe: process(inbox)?, inbox: Arc::clone(inbox), group: None, kill_at: None })
+    }
+
+    /// That is the group.
+    pub(super) fn watch(&mut self, group: Pid) {
+        self.group = Some(group);
+        self.tell(&process::group(group));
+    }
+
+    /// Then the group must be dead, unless it is told otherwise before.
+    pub(super) fn kill_at(&mut self, moment: LocalTime) {
+        if self.kill_at != Some(moment) {
+            self.kill_at = Some(moment);
+            self.tell(&process::kill_at(moment));
+        }
+    }
+
+    /// The job has ended: from now on the group's number may be another's.
+    pub(super) fn call_off(mut self) {
+        let _ = self.pipe.write_all(process::OFF.as_bytes());
+    }
+
+    /// It has ended: there must be another one, unless it has done what it was for.
+    pub(super) fn replace(&mut self) {
+        if self.kill_at.is_none_or(|at| SystemClock.local() >= at) {
+            return;
+        }
+        match process(&self.inbox) {
+            Ok(pipe) => self.pipe = pipe,
+            Err(error) => return say(format!("no watchdog could be started: {error}")),
+        }
+        let group = self.group.map(process::group);
+        let kill_at = self.kill_at.map(process::kill_at);
+        for line in [group, kill_at].into_iter().flatten() {
+            let _ = self.pipe.write_all(line.as_bytes());
+        }
+    }
+
+    /// The pipe never blocks. One that is full, or closed, is that of a watchdog which does not run.
+    fn tell(&mut self, line: &str) {
+        if self.pipe.write_all(line.as_bytes()).is_err() {
+            self.replace();
+        }
+    }
+}
+
+/// A watchdog's process, in a group of its own, which no signal of the terminal reaches. `inbox` is told of its end.
+fn process(inbox: &Arc<Inbox>) -> io::Result<PipeWriter> {
+    let (read, write) = io::pipe()?;
+    rustix::fs::fcntl_setfl(&write, rustix::fs::OFlags::NONBLOCK)?;
+    let mut command = Command::new(own_program()?);
+    command.arg0("tenure-watchdog").arg(process::WORD).process_group(0).current_dir("/");
+    command.stdin(Stdio::from(read)).stdout(Stdio::null()).stderr(Stdio::null());
+    let (inbox, mut child) = (Arc::clone(inbox), command.spawn()?);
+    #[expect(clippy::disallowed_methods, reason = "the thread that waits for the watchdog's end")]
+    std::thread::Builder::new().name("tenure-watchdog".into()).spawn(move || {
+        let _ = child.wait();
+        inbox.push(Happening::WatchdogEnded);
+    })?;
+    Ok(write)
+}
+
+/// Our own program, also if its file was replaced since.
+pub(super) fn own_program() -> io::Result<PathBuf> {
+    if cfg!(target_os = "linux") { Ok("/proc/self/exe".into()) } else { std::env::current_exe() }
+}
