@@ -39,11 +39,22 @@ Examples:
 All who contend for a lease must give the same --ttl and --max-skew, and the same file: give an absolute path where
 the working directory may differ.
 
-The lease is believed up to a deadline: ttl, less max-skew and a little for drift, after the last renewal that
-succeeded was sent. renew-every + request timeout (ttl/6) + grace + kill-lead must be less than ttl - max-skew.
+Loss: the lease is believed up to a deadline: ttl, less max-skew and a little for drift, after the last renewal that
+succeeded was sent. When renewals fail, as while the database cannot be reached, the job gets SIGTERM at the deadline less
+grace, and SIGKILL at the deadline less kill-lead: it is dead before anybody else can hold the lease. If somebody else holds
+it already, or the database went back to an older state, it gets SIGKILL at once. Once told to stop on this account, it is
+lost (exit code 76), whatever the job makes of it; with --restart it is contended for, and the job started, again. If tenure
+itself is killed or stopped, its watchdog kills the job.
 
-Exit codes: the job's own (128+n if signal n ended it); 76 the job was told to stop, or killed, because the lease was
-lost or nearly so; 75 not acquired; 69 the database cannot be used; 126, 127 the job could not be started; 2 usage.";
+Grace: that sum must hold: renew-every + request timeout (ttl/6) + grace + kill-lead < ttl - max-skew. A job that takes
+longer to stop than grace less kill-lead needs a longer ttl.
+
+Signals: SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1 and SIGUSR2 are passed on to the job's process group, and nothing else is
+done: the lease is renewed until the job has ended. While tenure waits for the lease, the first three end it.
+
+Exit codes: the job's own (128+n if signal n ended it); 76 the lease was lost, so that the job was told to stop, or killed;
+75 not acquired; 69 the database cannot be used; 126, 127 the job could not be started; 128+n ended by signal n while
+waiting; 2 usage.";
 
 /// Run a job while holding a lease
 ///
@@ -94,6 +105,10 @@ pub(super) struct Run {
     /// Leave if the lease was not acquired within this time [default: wait for ever]
     #[arg(long, value_name = "D", value_parser = duration, allow_hyphen_values = true)]
     pub(super) wait: Option<Duration>,
+
+    /// After a loss, contend again and start the job anew; not after the job's own end, nor after a signal that was to end it
+    #[arg(long)]
+    pub(super) restart: bool,
 
     /// The job and its arguments
     #[arg(last = true, required = true, value_name = "COMMAND")]

@@ -29,11 +29,28 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Exit> {
     let mut run = Run::new(args)?;
     loop {
         let held = run.acquire()?;
-        if run.may_begin(&held) {
-            return run.work(held);
+        if !run.may_begin(&held) {
+            // We were held up for so long that the job would have to be killed at once: it is given back.
+            continue;
         }
-        // We were held up for so long that the job would have to be killed at once: it is given back.
+        match run.work(held)? {
+            Outcome::Ended(code) => return Ok(code),
+            Outcome::Lost { for_good: false } if args.restart => run.begin_again(),
+            Outcome::Lost { .. } => return Ok(ExitCode::from(Exit::LOST)),
+        }
     }
+}
+
+/// What came of a job.
+pub(super) enum Outcome {
+    /// It ended by itself, or by a signal that was forwarded.
+    Ended(ExitCode),
+    /// We have signalled it on our own account.
+    Lost {
+        /// It is not to be started again: somebody else wanted it to end, too; or it may still run; or the store went
+        /// back (SPEC.md R11).
+        for_good: bool,
+    },
 }
 
 pub(super) struct Run<'a> {
@@ -51,6 +68,8 @@ pub(super) struct Run<'a> {
     pub(super) working: bool,
     /// Whether the store ever answered.
     answered: bool,
+    /// Whether a signal that ends programs was passed on to the job.
+    pub(super) told_to_end: bool,
     /// Whether somebody was told that the lease is lost.
     pub(super) loss_told: bool,
     /// What stands between us and the lease, last time we looked.
@@ -80,9 +99,18 @@ impl<'a> Run<'a> {
             opened: clock.local(),
             working: false,
             answered: false,
+            told_to_end: false,
             loss_told: false,
             obstacle: String::new(),
         })
+    }
+
+    /// The job of a tenure that is lost has stopped: it contends for another, as at the beginning.
+    fn begin_again(&mut self) {
+        let now = self.clock.local();
+        (self.begin, self.opened) = (now, now);
+        (self.working, self.answered, self.loss_told) = (false, false, false);
+        self.obstacle.clear();
     }
 
     /// Contends until the lease is ours, or the time for it is over.

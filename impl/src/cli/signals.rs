@@ -19,6 +19,11 @@ pub(super) fn ends_waiting(signal: i32) -> bool {
     [SIGINT, SIGTERM, SIGHUP, SIGALRM].contains(&signal)
 }
 
+/// Whether this signal ends programs that do not handle it otherwise, and is sent to have them end.
+pub(super) fn ends(signal: i32) -> bool {
+    signal == SIGQUIT || ends_waiting(signal)
+}
+
 /// From now on `tell` is called with each signal, on a thread of its own. Signals that were ignored when we were
 /// started, as `nohup` has it, stay so, for us and for the job.
 pub(super) fn watch(mut tell: impl FnMut(i32) + Send + 'static) -> Result<(), Exit> {

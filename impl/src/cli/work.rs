@@ -2,13 +2,13 @@
 
 use super::inbox::Happening;
 use super::job::{Job, Remains};
-use super::run::{LOOK_AGAIN, PATIENCE, Run};
+use super::run::{LOOK_AGAIN, Outcome, PATIENCE, Run};
 use super::watchdog::Watchdog;
-use super::{Exit, say};
+use super::{Exit, say, signals};
 use crate::clock::Clock;
 use crate::elector::Held;
 use crate::keeper::NotReleased;
-use crate::protocol::LocalTime;
+use crate::protocol::{LocalTime, Loss};
 use rustix::process::Signal;
 use signal_hook::consts::SIGKILL as KILL;
 use std::ffi::OsStr;
@@ -27,7 +27,7 @@ impl Run<'_> {
     }
 
     /// Runs the job while the lease is renewed, and lets go once the job's whole group has stopped.
-    pub(super) fn work(&mut self, held: Held) -> Result<ExitCode, Exit> {
+    pub(super) fn work(&mut self, held: Held) -> Result<Outcome, Exit> {
         self.obstacle.clear();
         self.working = true;
         let (job, mut watchdog) = match self.start(&held) {
@@ -44,7 +44,9 @@ impl Run<'_> {
         let was_killed = self.due_signal(&held).0 == Some(Signal::KILL);
         let (status, remains) = job.bury();
         let lost = signalled || was_killed && status.as_ref().is_ok_and(|s| s.signal() == Some(KILL));
-        if self.are_gone(&remains) {
+        let went_back = held.check() == Err(Loss::StoreWentBack);
+        let are_gone = self.are_gone(&remains);
+        if are_gone {
             self.let_go(held);
         } else {
             held.0.abandon();
@@ -53,7 +55,10 @@ impl Run<'_> {
             );
         }
         let status = status.map_err(|error| Exit::new(Exit::LOST, error))?;
-        Ok(if lost { ExitCode::from(Exit::LOST) } else { code_of(status) })
+        Ok(match lost {
+            true => Outcome::Lost { for_good: !are_gone || went_back || self.told_to_end },
+            false => Outcome::Ended(code_of(status)),
+        })
     }
 
     /// The job begins only when somebody watches over it.
@@ -104,7 +109,10 @@ impl Run<'_> {
                 Some(Happening::JobEnded) => return signalled.is_some(),
                 Some(Happening::WatchdogEnded) => watchdog.replace(),
                 Some(Happening::Met(obstacle)) => self.meet(obstacle),
-                Some(Happening::Signal(signal)) => pass_on(job, signal),
+                Some(Happening::Signal(signal)) => {
+                    self.told_to_end |= signals::ends(signal);
+                    pass_on(job, signal);
+                }
                 None => {}
             }
         }

@@ -9,6 +9,7 @@ mod faketime;
 mod guard;
 mod loss;
 mod release;
+mod restart;
 mod status;
 mod takeover;
 #[cfg(target_os = "linux")]

@@ -114,13 +114,17 @@ fn a_waker_that_panics_costs_no_lease() {
     let stage = Stage::new();
     let elector = stage.with_threads();
     let held = elector.acquire("worker").wait().unwrap();
-    let (mut acquire, waker) =
-        (Box::pin(elector.acquire("another")), std::task::Waker::from(Arc::new(Panics)));
-    assert!(acquire.as_mut().poll(&mut std::task::Context::from_waker(&waker)).is_pending());
     stage.clock.settle(2);
+    let waker = std::task::Waker::from(Arc::new(Panics));
+    let mut lost = Box::pin(held.lost());
+    assert!(lost.as_mut().poll(&mut std::task::Context::from_waker(&waker)).is_pending());
+    let other = elector.acquire("another").wait().unwrap();
+    // It is lost, which wakes; the other one is not.
+    stage.clock.settle(2);
+    stage.faults.set(|request| (request.lease.as_str() == "worker").then_some(super::stage::Fault::Fails));
     stage.pass(30_000, 2);
-    assert!(held.is_held() && elector.health().is_alive);
-    assert!(look(&mut acquire).unwrap().is_ok());
+    assert!(!held.is_held() && other.is_held() && elector.health().is_alive);
+    assert_eq!(look(&mut lost), Some(Loss::DeadlinePassed));
 }
 
 /// Some executors drop a task where it is woken: then the last elector may be dropped on the timer thread.
