@@ -8,6 +8,7 @@ use crate::keeper::NotReleased;
 use crate::protocol::Loss;
 use rusqlite::{Connection, Transaction};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex};
 
 /// The application's own connection and table.
 fn application(stage: &Stage) -> Connection {
@@ -330,4 +331,48 @@ fn work_that_ignores_a_full_disk_writes_nothing() {
         Err(TransactionError::RolledBack) => assert_eq!(written(&stage), [0; 0]),
         Err(other) => panic!("{other}"),
     }
+}
+
+/// A lost lease is lost, and nobody waits for a lock to say so; and one that is lost in that wait is lost, too.
+#[test]
+fn a_lease_that_is_lost_before_the_lock_is_had_lets_no_write_land() {
+    static WAITING: Mutex<Option<(Arc<SetClock>, Connection)>> = Mutex::new(None);
+    let stage = Stage::new();
+    let mut hand = stage.by_hand(1);
+    let held = hand.acquire("worker");
+    let (mut connection, other) = (application(&stage), application(&stage));
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    *WAITING.lock().unwrap() = Some((Arc::clone(&stage.clock), other));
+    // Asked once, while it waits: time passes, and the lock is let go.
+    connection
+        .busy_handler(Some(|_| {
+            let (clock, other) = WAITING.lock().unwrap().take().unwrap();
+            clock.advance(u32::try_from(VALIDITY_MS).unwrap());
+            other.execute_batch("COMMIT").unwrap();
+            true
+        }))
+        .unwrap();
+    let done: Done = held.transaction(&mut connection, insert(1));
+    assert!(matches!(done, Err(TransactionError::Lost(Loss::DeadlinePassed))), "{done:?}");
+    assert!(WAITING.lock().unwrap().is_none(), "it has waited");
+    assert_eq!(written(&stage), [0; 0]);
+    let other = application(&stage);
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    connection.busy_timeout(std::time::Duration::ZERO).unwrap();
+    let done: Done = held.transaction(&mut connection, insert(1));
+    assert!(matches!(done, Err(TransactionError::Lost(Loss::DeadlinePassed))), "{done:?}");
+}
+
+/// SPEC.md R11.3: it is written to a file that nobody else will read.
+#[test]
+fn a_file_that_is_moved_meanwhile_makes_the_outcome_unknown() {
+    let stage = Stage::new();
+    let mut hand = stage.by_hand(1);
+    let held = hand.acquire("worker");
+    let mut connection = application(&stage);
+    let done: Done = held.transaction(&mut connection, |transaction| {
+        std::fs::rename(stage.file(), stage.file().with_extension("away")).unwrap();
+        insert(1)(transaction)
+    });
+    assert!(matches!(done, Err(TransactionError::Unknown(_))), "{done:?}");
 }
