@@ -23,7 +23,7 @@ fn me() -> HolderId {
 }
 
 /// Fills the file system to its last byte.
-fn fill(path: &std::path::Path) {
+pub(crate) fn fill(path: &std::path::Path) {
     let mut file = File::create(path).unwrap();
     for block in [4096, 1] {
         while file.write_all(&vec![7; block]).is_ok() {}

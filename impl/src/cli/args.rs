@@ -23,6 +23,8 @@ pub(super) enum Command {
     Run(Run),
     Status(Status),
     Release(Release),
+    Completions(Completions),
+    Man(Man),
 }
 
 const EXAMPLES: &str = "\
@@ -51,6 +53,9 @@ longer to stop than grace less kill-lead needs a longer ttl.
 
 Signals: SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1 and SIGUSR2 are passed on to the job's process group, and nothing else is
 done: the lease is renewed until the job has ended. While tenure waits for the lease, the first three end it.
+
+Terminals: in the foreground of a shell, the job has the terminal, and Ctrl-C and Ctrl-Z are the job's. While it is stopped
+its lease is renewed, until fg or bg has it go on. A job that was begun with & does not get the terminal, not even by fg.
 
 Exit codes: the job's own (128+n if signal n ended it); 76 the lease was lost, so that the job was told to stop, or killed;
 75 not acquired; 69 the database cannot be used; 126, 127 the job could not be started; 128+n ended by signal n while
@@ -258,4 +263,22 @@ mod tests {
             assert!(duration(bad).is_err(), "{bad}");
         }
     }
+}
+
+/// Print completions for a shell
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Example:\n  tenure completions bash > ~/.local/share/bash-completion/completions/tenure"
+)]
+pub(super) struct Completions {
+    /// Which shell
+    pub(super) shell: clap_complete::Shell,
+}
+
+/// Write the manual pages into a directory
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  tenure man /usr/local/share/man/man1")]
+pub(super) struct Man {
+    /// The directory, which must be there
+    pub(super) directory: PathBuf,
 }

@@ -4,6 +4,7 @@ use crate::clock::{Bell, Clock, SystemClock};
 use crate::elector::{AcquireError, Wait};
 use crate::keeper::Witness;
 use crate::protocol::LocalTime;
+use rustix::process::Pid;
 use std::collections::VecDeque;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -12,8 +13,10 @@ use std::task::{Context, Poll, Waker};
 #[derive(Debug)]
 pub(super) enum Happening {
     Signal(i32),
+    JobStopped,
     JobEnded,
-    WatchdogEnded,
+    /// The one of that number.
+    WatchdogEnded(Pid),
     /// The store has answered, or failed to; this stands in the way.
     Met(Option<AcquireError>),
 }

@@ -1,50 +1,55 @@
 //! The job: a child in a process group of its own.
 
+use super::inbox::Happening;
 use super::launch;
 use super::watchdog::own_program;
 use rustix::io::Errno;
-use rustix::process::{self, Pid, Signal, WaitId, WaitIdOptions};
+use rustix::process::{self, Pid, Signal, WaitId, WaitIdOptions, WaitIdStatus};
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus};
-use std::sync::mpsc::channel;
+use std::sync::mpsc::{Sender, channel};
 
 /// A job that runs, or has ended and is not reaped yet.
 #[derive(Debug)]
 pub(super) struct Job {
     child: Child,
     group: Pid,
+    /// Has the thread wait for what comes next.
+    look: Sender<Pid>,
 }
 
 impl Job {
-    /// Starts its process, which waits, stopped, to be told to [`go`](Self::go). `ended` is called, on a thread of its own,
-    /// when the process has ended; it stays unreaped, so that the group's number is not used again. The thread is there
-    /// before the process: one that nobody could wait for would have to be killed.
+    /// Starts its process, which waits, stopped, to be told to [`go`](Self::go). `tell` is called, on a thread of its own,
+    /// when the process is stopped later, and when it has ended; it stays unreaped, so that the group's number is not used
+    /// again. The thread is there before the process: one that nobody could wait for would have to be killed.
     pub(super) fn start<'a>(
         command: &[OsString],
         environment: impl IntoIterator<Item = (&'a str, &'a OsStr)>,
-        ended: impl FnOnce() + Send + 'static,
+        tell: impl Fn(Happening) + Send + 'static,
     ) -> io::Result<Self> {
-        let (tell, told) = channel();
+        let (look, looks) = channel();
         #[expect(
             clippy::disallowed_methods,
             reason = "only a thread can wait for a child and leave it unreaped"
         )]
         std::thread::Builder::new().name("tenure-job".into()).spawn(move || {
-            if let Ok(child) = told.recv() {
-                wait_for(child, WaitIdOptions::EXITED);
-                ended();
+            for child in looks {
+                let status = wait_for(child, WaitIdOptions::EXITED | WaitIdOptions::STOPPED);
+                let stopped = status.is_some_and(|status| status.stopped());
+                tell(if stopped { Happening::JobStopped } else { Happening::JobEnded });
             }
         })?;
         let mut launch = Command::new(own_program()?);
         launch.arg(launch::WORD).arg(std::process::id().to_string()).args(command).envs(environment);
         let child = launch.process_group(0).spawn()?;
         let group = Pid::from_child(&child);
-        let _ = tell.send(group);
         wait_for(group, WaitIdOptions::EXITED | WaitIdOptions::STOPPED);
-        Ok(Self { child, group })
+        let job = Self { child, group, look };
+        job.take_stop();
+        Ok(job)
     }
 
     pub(super) fn group(&self) -> Pid {
@@ -54,6 +59,14 @@ impl Job {
     /// Now it is watched over, and becomes the job.
     pub(super) fn go(&self) -> io::Result<()> {
         self.signal(Signal::CONT)
+    }
+
+    /// The signal by which it is stopped, if it still is; to be asked for when that was told. The next one is told again.
+    pub(super) fn take_stop(&self) -> Option<i32> {
+        let look = WaitIdOptions::STOPPED | WaitIdOptions::NOHANG;
+        let status = process::waitid(WaitId::Pid(self.group), look);
+        let _ = self.look.send(self.group);
+        status.ok()??.stopping_signal()
     }
 
     /// Whether its first process has ended; not whether its group is empty.
@@ -73,7 +86,7 @@ impl Job {
     }
 
     /// A group that is gone needs no signal.
-    fn signal(&self, signal: Signal) -> io::Result<()> {
+    pub(super) fn signal(&self, signal: Signal) -> io::Result<()> {
         match process::kill_process_group(self.group, signal) {
             Ok(()) | Err(Errno::SRCH) => Ok(()),
             Err(error) => Err(error.into()),
@@ -89,9 +102,13 @@ impl Job {
 }
 
 /// Waits until one of these is so, and leaves it to be seen again.
-fn wait_for(child: Pid, what: WaitIdOptions) {
-    let look = what | WaitIdOptions::NOWAIT;
-    while process::waitid(WaitId::Pid(child), look).is_err_and(|error| error == Errno::INTR) {}
+fn wait_for(child: Pid, what: WaitIdOptions) -> Option<WaitIdStatus> {
+    loop {
+        match process::waitid(WaitId::Pid(child), what | WaitIdOptions::NOWAIT) {
+            Err(Errno::INTR) => {}
+            outcome => return outcome.ok().flatten(),
+        }
+    }
 }
 
 /// The group of a job whose child is buried: other members may still be dying. It must not be signalled any

@@ -2,15 +2,18 @@
 
 mod args;
 mod ask;
+mod front;
 mod inbox;
 mod job;
 mod launch;
+mod pages;
 mod release;
 mod run;
 mod say;
 mod signals;
 mod status;
 mod table;
+mod terminal;
 mod watchdog;
 mod work;
 
@@ -22,18 +25,25 @@ use std::process::ExitCode;
 
 /// Runs the command with the process's own arguments.
 pub fn main() -> ExitCode {
-    // Two words make it another program, which a user never calls.
+    // Three words make it another program, which a user never calls.
     let mut words = std::env::args_os().skip(1);
     match words.next().as_deref().and_then(OsStr::to_str) {
+        Some(front::WORD) => return front::guard(words),
         Some(launch::WORD) => return launch::main(words),
         Some(watchdog::process::WORD) => return watchdog::process::main(),
         Some(_) | None => {}
     }
-    let outcome = match &args::Cli::parse().command {
-        args::Command::Run(args) => run::run(args),
+    finish(match &args::Cli::parse().command {
+        args::Command::Run(args) => front::run(args),
         args::Command::Status(args) => status::status(args),
         args::Command::Release(args) => release::release(args),
-    };
+        args::Command::Completions(args) => pages::completions(args),
+        args::Command::Man(args) => pages::man(args),
+    })
+}
+
+/// Says why it came to nothing, if it did. The exit code.
+fn finish(outcome: Result<ExitCode, Exit>) -> ExitCode {
     let code = outcome.unwrap_or_else(|exit| {
         say(&exit.why);
         exit.code

@@ -2,6 +2,7 @@
 
 use super::args::Run as Args;
 use super::inbox::{Happening, Inbox};
+use super::terminal::Terminal;
 use super::{Exit, say, signals};
 use crate::clock::{Clock, SystemClock};
 use crate::elector::{AcquireError, Elector, Held};
@@ -9,6 +10,7 @@ use crate::keeper::Witness;
 use crate::protocol::{LocalTime, Timing};
 use crate::random::Dice;
 use crate::store::{OpenError, SqliteStore};
+use signal_hook::consts::SIGTSTP;
 use std::mem::ManuallyDrop;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -25,8 +27,8 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 const LEAVE: Duration = Duration::from_secs(1);
 
 /// Holds the lease and runs the job. The exit code, or why it came to nothing.
-pub(super) fn run(args: &Args) -> Result<ExitCode, Exit> {
-    let mut run = Run::new(args)?;
+pub(super) fn run(args: &Args, terminal: Option<Terminal>) -> Result<ExitCode, Exit> {
+    let mut run = Run::new(args, terminal)?;
     loop {
         let held = run.acquire()?;
         if !run.may_begin(&held) {
@@ -57,6 +59,7 @@ pub(super) struct Run<'a> {
     pub(super) args: &'a Args,
     pub(super) timing: Timing,
     pub(super) db: PathBuf,
+    pub(super) terminal: Option<Terminal>,
     pub(super) clock: SystemClock,
     pub(super) inbox: Arc<Inbox>,
     /// Never dropped: that would wait for a store that hangs, where we have waited for it as long as we mean to.
@@ -77,12 +80,12 @@ pub(super) struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    fn new(args: &'a Args) -> Result<Self, Exit> {
+    fn new(args: &'a Args, terminal: Option<Terminal>) -> Result<Self, Exit> {
         let (timing, label) = (args.timing()?, args.label()?);
         let (clock, inbox) = (SystemClock, Inbox::new());
         let begin = clock.local();
         let signals = Arc::clone(&inbox);
-        signals::watch(move |signal| signals.push(Happening::Signal(signal)))?;
+        signals::watch(terminal.is_some(), move |signal| signals.push(Happening::Signal(signal)))?;
         let store = open(args, clock, &inbox, give_up_at(args, &timing, begin))?;
         let db = store.path().to_owned();
         let builder = Elector::builder(&db).durations(args.durations()).label(label.as_str());
@@ -92,6 +95,7 @@ impl<'a> Run<'a> {
             args,
             timing,
             db,
+            terminal,
             clock,
             inbox,
             elector: ManuallyDrop::new(elector),
@@ -133,7 +137,17 @@ impl<'a> Run<'a> {
                 Some(Happening::Signal(signal)) if signals::ends_waiting(signal) => {
                     break (LEAVE, ended_by(signal));
                 }
-                Some(Happening::JobEnded | Happening::WatchdogEnded | Happening::Signal(_)) | None => {}
+                // The shell goes on; and we wait on.
+                Some(Happening::Signal(SIGTSTP)) => {
+                    let _ = self.terminal.as_ref().map(Terminal::stop);
+                }
+                Some(
+                    Happening::JobStopped
+                    | Happening::JobEnded
+                    | Happening::WatchdogEnded(_)
+                    | Happening::Signal(_),
+                )
+                | None => {}
             }
         };
         // An acquire that is under way may still be granted: then it is given back (SPEC.md R7).

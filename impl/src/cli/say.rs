@@ -1,6 +1,7 @@
 //! What people are told, by a thread of its own: a standard error that nobody reads, as of a stopped pager, must not
 //! keep the guard of a job from its work.
 
+use super::terminal::Unstopped;
 use crate::clock::{Bell, Clock, SystemClock};
 use std::fmt::Display;
 use std::io::Write;
@@ -58,6 +59,8 @@ fn start() -> Option<SyncSender<Said>> {
 
 /// A standard error that is closed is no reason to fail.
 fn write(said: &Receiver<Said>) {
+    // Nor is a terminal that is the job's, and told to stop others who write to it (`stty tostop`).
+    let _unstopped = Unstopped::new();
     for said in said {
         match said {
             Said::Line(line) => drop(writeln!(std::io::stderr(), "tenure: {line}")),

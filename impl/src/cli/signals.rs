@@ -2,13 +2,16 @@
 
 use super::Exit;
 use signal_hook::consts::{
-    SIGALRM, SIGCHLD, SIGHUP, SIGINT, SIGIO, SIGPROF, SIGQUIT, SIGTERM, SIGTSTP, SIGTTIN, SIGTTOU, SIGUSR1,
-    SIGUSR2, SIGVTALRM, SIGXCPU, SIGXFSZ,
+    SIGALRM, SIGCHLD, SIGCONT, SIGHUP, SIGINT, SIGIO, SIGPROF, SIGQUIT, SIGTERM, SIGTSTP, SIGTTIN, SIGTTOU,
+    SIGUSR1, SIGUSR2, SIGVTALRM, SIGXCPU, SIGXFSZ,
 };
 use signal_hook::iterator::Signals;
 
 /// Told to whoever runs the job, or waits to.
 const TOLD: [i32; 7] = [SIGINT, SIGTERM, SIGHUP, SIGALRM, SIGQUIT, SIGUSR1, SIGUSR2];
+
+/// Told as well at a terminal: a shell stops us, and has us go on.
+const TOLD_AT_A_TERMINAL: [i32; 2] = [SIGTSTP, SIGCONT];
 
 /// Caught, and nothing more: each of them would stop or end us, and leave the job running with nobody to renew its
 /// lease or to kill it. (Of SIGCHLD only the default may stand: if it is ignored, no child can be waited for.)
@@ -26,15 +29,17 @@ pub(super) fn ends(signal: i32) -> bool {
 
 /// From now on `tell` is called with each signal, on a thread of its own. Signals that were ignored when we were
 /// started, as `nohup` has it, stay so, for us and for the job.
-pub(super) fn watch(mut tell: impl FnMut(i32) + Send + 'static) -> Result<(), Exit> {
+pub(super) fn watch(at_terminal: bool, mut tell: impl FnMut(i32) + Send + 'static) -> Result<(), Exit> {
     let broken = |error| Exit::new(Exit::STORE, format!("signals cannot be handled: {error}"));
     let ignored = ignored();
     let kept = |signal: &i32| *signal == SIGCHLD || ignored & (1 << (signal - 1)) == 0;
-    let mut signals = Signals::new(TOLD.into_iter().chain(SWALLOWED).filter(kept)).map_err(broken)?;
+    let mut told = TOLD.to_vec();
+    told.extend(TOLD_AT_A_TERMINAL.into_iter().filter(|_| at_terminal));
+    let mut signals = Signals::new(told.clone().into_iter().chain(SWALLOWED).filter(kept)).map_err(broken)?;
     #[expect(clippy::disallowed_methods, reason = "the thread that waits for signals")]
     std::thread::Builder::new()
         .name("tenure-signals".into())
-        .spawn(move || signals.forever().filter(|signal| TOLD.contains(signal)).for_each(&mut tell))
+        .spawn(move || signals.forever().filter(|signal| told.contains(signal)).for_each(&mut tell))
         .map_err(broken)?;
     Ok(())
 }

@@ -92,7 +92,7 @@ fn json(entries: &[Entry], now: WallTime) -> String {
 }
 
 /// A reader that has seen enough, as `head` has, is no failure.
-fn print(text: &str) -> Result<(), Exit> {
+pub(super) fn print(text: &str) -> Result<(), Exit> {
     let mut out = std::io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {

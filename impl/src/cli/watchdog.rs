@@ -6,7 +6,7 @@ use super::inbox::{Happening, Inbox};
 use super::say;
 use crate::clock::{Clock, SystemClock};
 use crate::protocol::LocalTime;
-use rustix::process::Pid;
+use rustix::process::{Pid, Signal, kill_process};
 use std::io::{self, PipeWriter, Write};
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
@@ -15,6 +15,7 @@ use std::sync::Arc;
 
 /// A watchdog at the other end of a pipe. If it dies, there is another one at once.
 pub(super) struct Watchdog {
+    pid: Pid,
     pipe: PipeWriter,
     inbox: Arc<Inbox>,
     /// What it was told last.
@@ -24,7 +25,8 @@ pub(super) struct Watchdog {
 
 impl Watchdog {
     pub(super) fn start(inbox: &Arc<Inbox>) -> io::Result<Self> {
-        Ok(Self { pipe: process(inbox)?, inbox: Arc::clone(inbox), group: None, kill_at: None })
+        let (pid, pipe) = process(inbox)?;
+        Ok(Self { pid, pipe, inbox: Arc::clone(inbox), group: None, kill_at: None })
     }
 
     /// That is the group.
@@ -46,13 +48,21 @@ impl Watchdog {
         let _ = self.pipe.write_all(process::OFF.as_bytes());
     }
 
-    /// It has ended: there must be another one, unless it has done what it was for.
-    pub(super) fn replace(&mut self) {
+    /// That one has ended. It may be an earlier job's, or one that was replaced already: then nothing is to be done, and to
+    /// replace one that is alive would have it kill the job.
+    pub(super) fn ended(&mut self, which: Pid) {
+        if which == self.pid {
+            self.replace();
+        }
+    }
+
+    /// There must be another one, unless it has done what it was for.
+    fn replace(&mut self) {
         if self.kill_at.is_none_or(|at| SystemClock.local() >= at) {
             return;
         }
         match process(&self.inbox) {
-            Ok(pipe) => self.pipe = pipe,
+            Ok((pid, pipe)) => (self.pid, self.pipe) = (pid, pipe),
             Err(error) => return say(format!("no watchdog could be started: {error}")),
         }
         let group = self.group.map(process::group);
@@ -62,28 +72,33 @@ impl Watchdog {
         }
     }
 
-    /// The pipe never blocks. One that is full, or closed, is that of a watchdog which does not run.
+    /// The pipe never blocks. One that is closed is that of a watchdog which has died. One that is full is that of a stopped
+    /// one: should it go on later, and find its pipe closed, it would kill the job, so it must not.
     fn tell(&mut self, line: &str) {
-        if self.pipe.write_all(line.as_bytes()).is_err() {
+        if let Err(error) = self.pipe.write_all(line.as_bytes()) {
+            if error.kind() == io::ErrorKind::WouldBlock {
+                let _ = kill_process(self.pid, Signal::KILL);
+            }
             self.replace();
         }
     }
 }
 
 /// A watchdog's process, in a group of its own, which no signal of the terminal reaches. `inbox` is told of its end.
-fn process(inbox: &Arc<Inbox>) -> io::Result<PipeWriter> {
+fn process(inbox: &Arc<Inbox>) -> io::Result<(Pid, PipeWriter)> {
     let (read, write) = io::pipe()?;
     rustix::fs::fcntl_setfl(&write, rustix::fs::OFlags::NONBLOCK)?;
     let mut command = Command::new(own_program()?);
     command.arg0("tenure-watchdog").arg(process::WORD).process_group(0).current_dir("/");
     command.stdin(Stdio::from(read)).stdout(Stdio::null()).stderr(Stdio::null());
     let (inbox, mut child) = (Arc::clone(inbox), command.spawn()?);
+    let pid = Pid::from_child(&child);
     #[expect(clippy::disallowed_methods, reason = "the thread that waits for the watchdog's end")]
     std::thread::Builder::new().name("tenure-watchdog".into()).spawn(move || {
         let _ = child.wait();
-        inbox.push(Happening::WatchdogEnded);
+        inbox.push(Happening::WatchdogEnded(pid));
     })?;
-    Ok(write)
+    Ok((pid, write))
 }
 
 /// Our own program, also if its file was replaced since.

@@ -39,6 +39,9 @@ impl Run<'_> {
         };
         let signalled = self.guard(&job, &held, &mut watchdog);
         watchdog.call_off();
+        if let Some(terminal) = &mut self.terminal {
+            terminal.take(&job);
+        }
         self.tell_loss(&held);
         // Killed at a moment at which we would have: the watchdog was faster.
         let was_killed = self.due_signal(&held).0 == Some(Signal::KILL);
@@ -62,7 +65,7 @@ impl Run<'_> {
     }
 
     /// The job begins only when somebody watches over it.
-    fn start(&self, held: &Held) -> io::Result<(Job, Watchdog)> {
+    fn start(&mut self, held: &Held) -> io::Result<(Job, Watchdog)> {
         let fence = held.fence().to_string();
         let environment = [
             ("TENURE_LEASE", OsStr::new(self.args.lease.as_str())),
@@ -72,9 +75,12 @@ impl Run<'_> {
         ];
         let mut watchdog = Watchdog::start(&self.inbox)?;
         let inbox = Arc::clone(&self.inbox);
-        let job = Job::start(&self.args.job, environment, move || inbox.push(Happening::JobEnded))?;
+        let job = Job::start(&self.args.job, environment, move |happening| inbox.push(happening))?;
         watchdog.watch(job.group());
         self.instruct(&mut watchdog, held);
+        if let Some(terminal) = &mut self.terminal {
+            terminal.begin(&job);
+        }
         job.go()?;
         Ok((job, watchdog))
     }
@@ -106,15 +112,37 @@ impl Run<'_> {
                 signalled = Some(signal);
             }
             match self.inbox.wait(look_at) {
+                Some(Happening::JobStopped) => self.stopped(job),
                 Some(Happening::JobEnded) => return signalled.is_some(),
-                Some(Happening::WatchdogEnded) => watchdog.replace(),
+                Some(Happening::WatchdogEnded(which)) => watchdog.ended(which),
                 Some(Happening::Met(obstacle)) => self.meet(obstacle),
                 Some(Happening::Signal(signal)) => {
                     self.told_to_end |= signals::ends(signal);
-                    pass_on(job, signal);
+                    self.pass_on(job, signal);
                 }
                 None => {}
             }
+        }
+    }
+
+    fn pass_on(&mut self, job: &Job, signal: i32) {
+        let passed_on = match (&mut self.terminal, Signal::from_named_raw(signal)) {
+            (Some(terminal), Some(Signal::CONT)) => terminal.go_on(job),
+            (_, Some(signal)) => job.forward(signal),
+            (_, None) => Ok(()),
+        };
+        if let Err(error) = passed_on {
+            say(format!("signal {signal} could not be passed on to the job: {error}"));
+        }
+    }
+
+    /// The lease of a job that was stopped is renewed all the same.
+    fn stopped(&mut self, job: &Job) {
+        if let Some(by) = job.take_stop()
+            && let Some(terminal) = &mut self.terminal
+            && let Err(error) = terminal.job_stopped(job, by)
+        {
+            say(format!("the job is stopped: {error}"));
         }
     }
 
@@ -196,15 +224,8 @@ impl Run<'_> {
     }
 }
 
-fn pass_on(job: &Job, signal: i32) {
-    let passed_on = Signal::from_named_raw(signal).map(|signal| job.forward(signal));
-    if let Some(Err(error)) = passed_on {
-        say(format!("signal {signal} could not be passed on to the job: {error}"));
-    }
-}
-
 /// As shells tell it: 128+n for a job that signal n ended.
-fn code_of(status: ExitStatus) -> ExitCode {
+pub(super) fn code_of(status: ExitStatus) -> ExitCode {
     let code = status.code().or_else(|| status.signal().map(|signal| 128 + signal));
     ExitCode::from(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(u8::MAX))
 }

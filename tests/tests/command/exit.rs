@@ -235,3 +235,29 @@ fn who_waits_for_the_lease_ignores_sigquit_sigusr1_and_sigusr2() {
     holder.end().expect(0);
     waiting.end().expect(0);
 }
+
+/// What left the job's group is out of reach, as the README says: the lease is given back all the same.
+#[test]
+fn what_a_job_starts_in_a_session_of_its_own_lives_on() {
+    let bench = Bench::new();
+    let daemon = "setsid sh -c 'while [ -d \"$ALIVE\" ]; do sleep 0.01; echo d >> log; done' &";
+    bench.start("", &format!("{daemon} while ! grep -q d log; do sleep 0.01; done; exit 3")).end().expect(3);
+    assert_eq!((bench.row().fence, bench.row().expires_at), (1, 0));
+    let lines = bench.log().len();
+    eventually("it writes on", || (bench.log().len() > lines + 2).then_some(()));
+}
+
+/// As at the left of `| head -n 1`.
+#[test]
+fn a_job_whose_reader_has_gone_ends_by_sigpipe_and_gives_the_lease_back() {
+    let bench = Bench::new();
+    let (read, write) = std::io::pipe().unwrap();
+    drop(read);
+    let mut command = bench.tenure("");
+    command.args(["--", "sh", "-c", "while :; do echo line || exit; done"]);
+    let mut child = command.stdout(write).spawn().unwrap();
+    drop(command);
+    let status = eventually("it ends", || child.try_wait().unwrap());
+    assert_eq!(status.code(), Some(128 + 13));
+    assert_eq!(bench.row().expires_at, 0);
+}

@@ -3,15 +3,25 @@
 //! A job's shell script writes a letter into `log`, again and again: what was appended to one file is in
 //! order, whatever clocks say. Every script ends by itself when its test does.
 
+#[cfg(feature = "system")]
+mod disk;
 mod exit;
 #[cfg(feature = "system")]
 mod faketime;
+mod faults;
 mod guard;
 mod loss;
+mod pages;
 mod release;
 mod restart;
 mod status;
+#[cfg(target_os = "linux")]
+mod stopped;
 mod takeover;
+#[cfg(target_os = "linux")]
+mod terminal;
+#[cfg(target_os = "linux")]
+mod typist;
 #[cfg(target_os = "linux")]
 mod watchdog;
 

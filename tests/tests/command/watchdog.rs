@@ -13,20 +13,20 @@ const TTL: &str = "--ttl 3s";
 const STUBBORN: &str = "trap '' TERM HUP; beat $$; (trap '' TERM HUP; while alive; do beat a; done) & while alive; do beat a; done";
 
 impl Bench {
-    fn group(&self) -> Pid {
+    pub(super) fn group(&self) -> Pid {
         Pid::from_raw(self.log()[0].parse().unwrap()).unwrap()
     }
 
     /// Waits until no process of the job is there any more, not even one that is dying.
-    fn group_is_gone(&self) {
+    pub(super) fn group_is_gone(&self) {
         let group = self.group();
         eventually("the job's group is empty", || test_kill_process_group(group).is_err().then_some(()));
     }
 }
 
 /// The children of a process whose command line has that word.
-fn children(parent: &Running, word: &str) -> Vec<Pid> {
-    let parent = parent.child.id().to_string();
+pub(super) fn children(parent: Pid, word: &str) -> Vec<Pid> {
+    let parent = parent.as_raw_nonzero().to_string();
     let processes =
         fs::read_dir("/proc").unwrap().filter_map(|entry| entry.ok()?.file_name().into_string().ok());
     let is_meant = |pid: &String| {
@@ -41,7 +41,7 @@ fn children(parent: &Running, word: &str) -> Vec<Pid> {
 
 fn watchdog(of: &Running) -> Pid {
     let found = eventually("there is one watchdog", || {
-        let found = children(of, "--watch-job");
+        let found = children(Pid::from_child(&of.child), "--watch-job");
         (found.len() == 1).then_some(found)
     });
     found[0]
@@ -88,7 +88,7 @@ fn a_watchdog_that_is_killed_is_replaced_and_the_next_one_knows_the_job() {
     let first = watchdog(&holder);
     kill_process(first, Signal::KILL).unwrap();
     let second = eventually("there is another", || {
-        children(&holder, "--watch-job").into_iter().find(|pid| *pid != first)
+        children(Pid::from_child(&holder.child), "--watch-job").into_iter().find(|pid| *pid != first)
     });
     assert_ne!(first, second);
     let lines = bench.log().len();
