@@ -11,7 +11,19 @@ use std::time::Duration;
 #[command(
     name = "tenure",
     version,
-    about = "Of many processes that share an SQLite file, lets one at a time run its job"
+    about = "Of many processes that share an SQLite file, lets one at a time run its job",
+    after_help = "\
+Examples:
+  Run a job on one machine at a time:
+    tenure run --db /srv/app.db --lease nightly -- ./nightly.sh
+
+  See who holds what:
+    tenure status --db /srv/app.db
+
+  Free a lease whose holder is gone for good:
+    tenure release --db /srv/app.db nightly --force
+
+`tenure help run` explains loss, grace and exit codes."
 )]
 pub(super) struct Cli {
     #[command(subcommand)]

@@ -93,10 +93,13 @@ impl Job {
         }
     }
 
-    /// Kills what the ended child left in its group, then takes the child's status.
-    pub(super) fn bury(mut self) -> (io::Result<ExitStatus>, Remains) {
-        // What cannot be killed is seen by `Remains`.
+    /// Kills what the ended child left in its group. What cannot be killed is seen by `Remains`.
+    pub(super) fn kill_the_rest(&self) {
         let _ = self.signal(Signal::KILL);
+    }
+
+    /// Takes the child's status: from then on the group's number may be another's.
+    pub(super) fn bury(mut self) -> (io::Result<ExitStatus>, Remains) {
         (self.child.wait(), Remains { group: self.group })
     }
 }

@@ -18,8 +18,9 @@ pub(super) fn main(mut words: impl Iterator<Item = OsString>) -> ExitCode {
     // Where the system can: should tenure and its watchdog be killed at one moment, this process is, too.
     #[cfg(target_os = "linux")]
     let _ = rustix::process::set_parent_process_death_signal(Some(Signal::KILL));
-    let stopped = kill_process(rustix::process::getpid(), Signal::STOP);
-    if stopped.is_err() || getppid() != guard {
+    let is_watched = || getppid() == guard;
+    // Before as well: in a group whose parent has gone nobody would wake a process that is stopped.
+    if !is_watched() || kill_process(rustix::process::getpid(), Signal::STOP).is_err() || !is_watched() {
         return ExitCode::from(Exit::LOST);
     }
     let Some(program) = words.next() else { return ExitCode::from(Exit::USAGE) };

@@ -4,19 +4,27 @@ pub(super) mod process;
 
 use super::inbox::{Happening, Inbox};
 use super::say;
-use crate::clock::{Clock, SystemClock};
+use crate::clock::{Clock, SystemClock, block_on};
+use crate::keeper::{Notice, Pledge};
 use crate::protocol::LocalTime;
 use rustix::process::{Pid, Signal, kill_process};
 use std::io::{self, PipeWriter, Write};
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
+use std::pin::pin;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
+
+/// How long a watchdog has to hear that it is not needed any more, and one that was killed to be gone.
+const OBEDIENCE_MS: u64 = 100;
+const DYING_MS: u64 = 1_000;
 
 /// A watchdog at the other end of a pipe. If it dies, there is another one at once.
 pub(super) struct Watchdog {
     pid: Pid,
     pipe: PipeWriter,
+    /// Told when it has ended: whether it has killed the group.
+    killed: Arc<Notice<bool>>,
     inbox: Arc<Inbox>,
     /// What it was told last.
     group: Option<Pid>,
@@ -25,8 +33,8 @@ pub(super) struct Watchdog {
 
 impl Watchdog {
     pub(super) fn start(inbox: &Arc<Inbox>) -> io::Result<Self> {
-        let (pid, pipe) = process(inbox)?;
-        Ok(Self { pid, pipe, inbox: Arc::clone(inbox), group: None, kill_at: None })
+        let (pid, pipe, killed) = process(inbox)?;
+        Ok(Self { pid, pipe, killed, inbox: Arc::clone(inbox), group: None, kill_at: None })
     }
 
     /// That is the group.
@@ -43,9 +51,19 @@ impl Watchdog {
         }
     }
 
-    /// The job has ended: from now on the group's number may be another's.
-    pub(super) fn call_off(mut self) {
+    /// The job has ended, and its process is not reaped yet: from then on the group's number may be another's, so the watchdog
+    /// is gone before. Whether it has killed the group.
+    pub(super) fn dismiss(mut self) -> bool {
         let _ = self.pipe.write_all(process::OFF.as_bytes());
+        let ended = |within_ms| {
+            let until = SystemClock.local().plus(within_ms);
+            block_on(&SystemClock, pin!(self.killed.listen()), Some(until))
+        };
+        // One that is stopped does not hear.
+        ended(OBEDIENCE_MS).or_else(|| {
+            let _ = kill_process(self.pid, Signal::KILL);
+            ended(DYING_MS)
+        }) == Some(true)
     }
 
     /// That one has ended. It may be an earlier job's, or one that was replaced already: then nothing is to be done, and to
@@ -58,11 +76,11 @@ impl Watchdog {
 
     /// There must be another one, unless it has done what it was for.
     fn replace(&mut self) {
-        if self.kill_at.is_none_or(|at| SystemClock.local() >= at) {
+        if self.kill_at.is_some_and(|at| SystemClock.local() >= at) {
             return;
         }
         match process(&self.inbox) {
-            Ok((pid, pipe)) => (self.pid, self.pipe) = (pid, pipe),
+            Ok((pid, pipe, killed)) => (self.pid, self.pipe, self.killed) = (pid, pipe, killed),
             Err(error) => return say(format!("no watchdog could be started: {error}")),
         }
         let group = self.group.map(process::group);
@@ -85,20 +103,22 @@ impl Watchdog {
 }
 
 /// A watchdog's process, in a group of its own, which no signal of the terminal reaches. `inbox` is told of its end.
-fn process(inbox: &Arc<Inbox>) -> io::Result<(Pid, PipeWriter)> {
+fn process(inbox: &Arc<Inbox>) -> io::Result<(Pid, PipeWriter, Arc<Notice<bool>>)> {
     let (read, write) = io::pipe()?;
     rustix::fs::fcntl_setfl(&write, rustix::fs::OFlags::NONBLOCK)?;
     let mut command = Command::new(own_program()?);
     command.arg0("tenure-watchdog").arg(process::WORD).process_group(0).current_dir("/");
     command.stdin(Stdio::from(read)).stdout(Stdio::null()).stderr(Stdio::null());
     let (inbox, mut child) = (Arc::clone(inbox), command.spawn()?);
-    let pid = Pid::from_child(&child);
+    let (pid, pledge) = (Pid::from_child(&child), Pledge::new(|| false));
+    let killed = Arc::clone(pledge.notice());
     #[expect(clippy::disallowed_methods, reason = "the thread that waits for the watchdog's end")]
     std::thread::Builder::new().name("tenure-watchdog".into()).spawn(move || {
-        let _ = child.wait();
+        let code = child.wait().ok().and_then(|status| status.code());
+        pledge.keep(code == Some(process::HAS_KILLED.into()));
         inbox.push(Happening::WatchdogEnded(pid));
     })?;
-    Ok((pid, write))
+    Ok((pid, write, killed))
 }
 
 /// Our own program, also if its file was replaced since.

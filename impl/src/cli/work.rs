@@ -10,7 +10,6 @@ use crate::elector::Held;
 use crate::keeper::NotReleased;
 use crate::protocol::{LocalTime, Loss};
 use rustix::process::Signal;
-use signal_hook::consts::SIGKILL as KILL;
 use std::ffi::OsStr;
 use std::io;
 use std::os::unix::process::ExitStatusExt;
@@ -38,15 +37,14 @@ impl Run<'_> {
             }
         };
         let signalled = self.guard(&job, &held, &mut watchdog);
-        watchdog.call_off();
+        job.kill_the_rest();
+        let was_killed = watchdog.dismiss();
         if let Some(terminal) = &mut self.terminal {
             terminal.take(&job);
         }
         self.tell_loss(&held);
-        // Killed at a moment at which we would have: the watchdog was faster.
-        let was_killed = self.due_signal(&held).0 == Some(Signal::KILL);
         let (status, remains) = job.bury();
-        let lost = signalled || was_killed && status.as_ref().is_ok_and(|s| s.signal() == Some(KILL));
+        let lost = signalled || was_killed;
         let went_back = held.check() == Err(Loss::StoreWentBack);
         let are_gone = self.are_gone(&remains);
         if are_gone {
@@ -78,10 +76,13 @@ impl Run<'_> {
         let job = Job::start(&self.args.job, environment, move |happening| inbox.push(happening))?;
         watchdog.watch(job.group());
         self.instruct(&mut watchdog, held);
-        if let Some(terminal) = &mut self.terminal {
-            terminal.begin(&job);
+        // Starting it may have outlasted the lease: then it is killed as it is, and never begins.
+        if self.due_signal(held).0.is_none() {
+            if let Some(terminal) = &mut self.terminal {
+                terminal.begin(&job);
+            }
+            job.go()?;
         }
-        job.go()?;
         Ok((job, watchdog))
     }
 
@@ -207,8 +208,10 @@ impl Run<'_> {
         }
         let outcome = held.release().wait_for(PATIENCE);
         while let Some(happening) = self.inbox.take() {
-            if let Happening::Met(obstacle) = happening {
-                self.meet(obstacle);
+            match happening {
+                Happening::Met(obstacle) => self.meet(obstacle),
+                Happening::Signal(signal) => self.told_to_end |= signals::ends(signal),
+                Happening::JobStopped | Happening::JobEnded | Happening::WatchdogEnded(_) => {}
             }
         }
         let lease = self.args.lease.as_str();

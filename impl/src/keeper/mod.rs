@@ -27,6 +27,8 @@ pub use record::{Counters, Health};
 pub use watch::Sighting;
 
 pub(crate) use belief::{Belief, Custody, Stop};
+#[cfg(feature = "cli")]
+pub(crate) use notice::Notice;
 pub(crate) use notice::Pledge;
 pub(crate) use orders::{Hands, Id, Order, Orders, Ticket, Witness};
 pub(crate) use patience::Pauses;

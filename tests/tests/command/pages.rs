@@ -46,6 +46,8 @@ fn there_is_a_manual_page_for_each_subcommand() {
 #[test]
 fn the_help_of_run_has_three_examples_and_explains_loss_grace_and_exit_codes() {
     let bench = Bench::new();
+    let first = tenure(&bench, &["--help"]).expect(0).stdout;
+    assert_eq!(first.matches("    tenure ").count(), 3, "{first}");
     for words in [["help", "run"], ["run", "--help"]] {
         let help = tenure(&bench, &words).expect(0).stdout;
         assert!(help.matches("    tenure run --db").count() >= 3, "{help}");

@@ -171,15 +171,31 @@ fn a_job_that_nobody_watches_does_not_begin() {
     let mut command = fresh();
     command.arg(env!("CARGO_BIN_EXE_tenure-under-test")).args(["--launch-job", "1", "touch", "begun"]);
     command.current_dir(bench.directory()).stdin(Stdio::null());
-    let launched = Running::start(command);
-    let pid = Pid::from_child(&launched.child);
-    eventually("it has stopped itself", || {
-        let stat = fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())).unwrap();
-        stat.contains(") T ").then_some(())
-    });
-    launched.signal(Signal::CONT);
-    launched.end().expect(76);
+    Running::start(command).end().expect(76);
     assert!(!bench.db.beside("begun").exists());
+}
+
+/// A watchdog that was stopped hears, when it goes on, that the lease was renewed meanwhile: more than one reading of its
+/// pipe tells.
+#[test]
+fn a_watchdog_that_was_stopped_for_many_renewals_kills_no_healthy_job() {
+    let bench = Bench::new();
+    let holder = bench.started(
+        "--ttl 2s --renew-every 50ms",
+        "beat a; while alive && [ ! -e go ]; do :; done; exit 7",
+        "a",
+    );
+    let dog = watchdog(&holder);
+    kill_process(dog, Signal::STOP).unwrap();
+    let (row, begin) = (bench.row(), SystemClock.local());
+    eventually("some hundred renewals", || {
+        (begin.until(SystemClock.local()).as_millis() > 6_000).then_some(())
+    });
+    kill_process(dog, Signal::CONT).unwrap();
+    SystemClock.sleep(std::time::Duration::from_millis(500));
+    assert_eq!((bench.row().fence, &bench.row().holder), (row.fence, &row.holder));
+    bench.go();
+    holder.end().expect(7);
 }
 
 /// The job's group is the job's: neither the watchdog nor anything of tenure is in it.

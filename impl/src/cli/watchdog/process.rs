@@ -57,20 +57,28 @@ impl Orders {
     }
 }
 
+/// The exit code of one that has killed.
+pub(super) const HAS_KILLED: u8 = 1;
+
 /// Kills the group when the pipe is closed, as by the death of who holds its other end, or when its moment has come.
 pub(in crate::cli) fn main() -> ExitCode {
     swallow_signals();
     let mut orders = Orders::default();
-    // Orders are heard before the clock is looked at: one that has come calls off what has come due since.
-    while hear(&mut orders) && !orders.off {
-        if orders.kill_at.is_some_and(|at| SystemClock.local() >= at) {
-            break;
+    loop {
+        let left = orders.kill_at.map_or(SLICE, |at| SystemClock.local().until(at).min(SLICE));
+        let mut heard = hear(&mut orders, left);
+        // All that has come is heard before the clock is looked at: it may call off what has come due since.
+        while heard == Heard::Orders {
+            heard = hear(&mut orders, Duration::ZERO);
+        }
+        if orders.off {
+            return ExitCode::SUCCESS;
+        }
+        if heard == Heard::End || orders.kill_at.is_some_and(|at| SystemClock.local() >= at) {
+            let killed = orders.group.map(|group| kill_process_group(group, Signal::KILL));
+            return killed.map_or(ExitCode::SUCCESS, |_| ExitCode::from(HAS_KILLED));
         }
     }
-    if let Some(group) = orders.group.filter(|_| !orders.off) {
-        let _ = kill_process_group(group, Signal::KILL);
-    }
-    ExitCode::SUCCESS
 }
 
 /// Whoever signals a watchdog by mistake would leave a job unwatched for a moment.
@@ -81,24 +89,32 @@ fn swallow_signals() {
     }
 }
 
-/// Waits for orders, at most until the moment. False: none will come any more.
-fn hear(orders: &mut Orders) -> bool {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Heard {
+    Nothing,
+    Orders,
+    /// No orders will come any more.
+    End,
+}
+
+/// Waits for orders, at most for that time.
+fn hear(orders: &mut Orders, time: Duration) -> Heard {
     let stdin = std::io::stdin();
-    let left = orders.kill_at.map_or(SLICE, |at| SystemClock.local().until(at).min(SLICE));
-    let timeout = Timespec { tv_sec: 0, tv_nsec: left.subsec_nanos().into() };
+    let timeout = Timespec { tv_sec: 0, tv_nsec: time.subsec_nanos().into() };
     match poll(&mut [PollFd::new(&stdin, PollFlags::IN)], Some(&timeout)) {
-        Ok(0) | Err(Errno::INTR) => return true,
+        Ok(0) | Err(Errno::INTR) => return Heard::Nothing,
         Ok(_) => {}
-        Err(_) => return false,
+        Err(_) => return Heard::End,
     }
     let mut bytes = [0; 512];
     match rustix::io::read(stdin.as_fd(), &mut bytes) {
-        Ok(0) => false,
+        Ok(0) => Heard::End,
         Ok(length) => {
             orders.take_in(&String::from_utf8_lossy(&bytes[..length]));
-            true
+            Heard::Orders
         }
-        Err(error) => error == Errno::INTR || error == Errno::AGAIN,
+        Err(Errno::INTR | Errno::AGAIN) => Heard::Nothing,
+        Err(_) => Heard::End,
     }
 }
 
