@@ -1,73 +1,150 @@
-//! Running the checker to the end, and holding what it finds against what is known.
+//! Configurations, explored to the end, and held against what is known of them.
 //!
 //! The numbers of states are pinned: a change of the model that nobody meant shows as a change of a
 //! number, and so does a run that ended early.
 
 use crate::Lease;
-use crate::config::{Config, Variant};
-use crate::properties::{
-    BELIEF_IS_BACKED, GRANTS_RISE, NONE_UNWANTED, ONE_BELIEVES, ONE_TENURE_A_FENCE, RELEASED_IS_STOPPED,
-    RELEASED_STAYS,
-};
-use crate::state::State;
+use crate::config::{Config, Part};
+use crate::state::{State, Ticks};
 use stateright::report::{ReportData, ReportDiscovery, Reporter};
 use stateright::{Checker, Expectation, Model};
 use std::collections::BTreeMap;
 use std::fmt;
+use std::io::{IsTerminal, Write};
 use std::time::Duration;
 
 /// A configuration, and how many states and steps it has.
 #[derive(Clone, Copy, Debug)]
 pub struct Known<const N: usize> {
+    /// What it is.
+    pub name: &'static str,
     /// What to explore.
     pub config: Config,
     /// Steps, and the states to begin with.
     pub generated: usize,
     /// States.
     pub unique: usize,
+    /// Within how many ticks after the last fault somebody can come to hold, from wherever.
+    pub wait: Ticks,
 }
 
-/// Two contenders, everything at once. The TTL is the least in which a renewal has its place: 1 of 3
-/// ticks is margin, and after 1 of the other 2 a holder renews.
-pub const TWO: Known<2> = Known {
-    config: Config { ttl: 3, skew: 1, fold: false, variant: None },
-    generated: 1_275_179,
-    unique: 155_953,
-};
+/// What goes wrong between any process and any store.
+pub const CLASSIC: &[Part] = &[Part::Failures, Part::LateRequests, Part::Crashes, Part::Shutdowns];
 
-/// Three contenders, everything at once but clocks that differ.
+/// Two contenders, with what goes wrong between any process and any store. The TTL is the least in which a renewal
+/// has its place: 1 of 3 ticks is margin, and after 1 of the other 2 a holder renews.
+pub const TWO: Known<2> =
+    known("processes that die, requests that fail", Config::PLAIN.with(CLASSIC), (2_188_452, 249_051, 4));
+
+/// Three contenders.
 pub const THREE: Known<3> = Known {
-    config: Config { ttl: 2, skew: 0, fold: true, variant: None },
-    generated: 8_926_238,
-    unique: 769_087,
+    name: "three contenders that die and shut down",
+    config: Config { fold: true, ..SMALL.with(&[Part::Crashes, Part::Shutdowns]) },
+    generated: 2_183_853,
+    unique: 236_239,
+    wait: 2,
 };
 
-/// Three contenders, everything at once. Takes a minute or two.
-pub const THREE_SKEWED: Known<3> = Known {
-    config: Config { ttl: 3, skew: 1, fold: true, variant: None },
-    generated: 95_328_556,
-    unique: 8_104_197,
+/// Three contenders with what goes wrong between any process and any store, and clocks that step: some minutes, and
+/// some GB.
+pub const LARGE: Known<3> = Known {
+    name: "three contenders that die, requests that fail, clocks that step",
+    config: Config { fold: true, ..Config::PLAIN.with(CLASSIC).with(&[Part::ClockSteps]) },
+    generated: 462_863_951,
+    unique: 29_625_284,
+    wait: 4,
 };
 
-/// For each variant a property that it breaks, and the length of the shortest run that does.
-pub const BROKEN: [(Variant, &str, usize); 12] = [
-    (Variant::NoIncrement, GRANTS_RISE, 7),
-    (Variant::ReleaseDeletes, GRANTS_RISE, 10),
-    (Variant::DeadlineFromReply, ONE_BELIEVES, 10),
-    (Variant::NoMargin, ONE_BELIEVES, 10),
-    (Variant::ReleaseFirst, RELEASED_IS_STOPPED, 6),
-    (Variant::RenewsTheFree, RELEASED_STAYS, 11),
-    (Variant::CheckThenWrite, ONE_BELIEVES, 8),
-    (Variant::UnboundAcquire, BELIEF_IS_BACKED, 8),
-    (Variant::LateReplyRevives, ONE_TENURE_A_FENCE, 9),
-    (Variant::OwnRowBelieved, ONE_TENURE_A_FENCE, 9),
-    (Variant::HoldsUnwanted, NONE_UNWANTED, 5),
-    (Variant::SharedId, ONE_TENURE_A_FENCE, 6),
+/// Two contenders with each part of the world at least once, as many at a time as can be explored in a moment.
+pub const ALL: [Known<2>; 14] = [
+    TWO,
+    known(
+        "wall clocks that step, within the bound",
+        Config::PLAIN.with(&[Part::ClockSteps, Part::Failures, Part::LateRequests, Part::DroppedWork]),
+        (686_833, 91_288, 0),
+    ),
+    known(
+        "wall clocks that step beyond every bound, and rows that go by them",
+        SMALL.with(&[Part::WrongClocks, Part::Failures, Part::FencedActs]),
+        (3_050_509, 346_964, 0),
+    ),
+    known(
+        "wall clocks that step beyond every bound, and rows that do not go by them",
+        Config::PLAIN
+            .with(&[Part::Observed, Part::WrongClocks, Part::LateRequests, Part::Crashes])
+            .all_observe(),
+        (4_634_107, 498_564, 4),
+    ),
+    known(
+        "system A, somebody who observes, and clocks that step",
+        Config::PLAIN.with(&[
+            Part::SystemA,
+            Part::Observed,
+            Part::ClockSteps,
+            Part::Failures,
+            Part::LateRequests,
+            Part::Crashes,
+        ]),
+        (3_216_343, 329_564, 4),
+    ),
+    known(
+        "local clocks that drift",
+        Config { skew: 0, ttl: 3, ..Config::PLAIN.with(&[Part::Drift, Part::Failures, Part::Crashes]) },
+        (959_832, 127_444, 3),
+    ),
+    known(
+        "power that fails, and writes that come true later",
+        Config::PLAIN.with(&[Part::PowerLoss, Part::Recovery, Part::Failures, Part::LateRequests]),
+        (1_958_903, 250_945, 3),
+    ),
+    known(
+        "a store that goes back",
+        SMALL.with(&[Part::Restore, Part::LateRequests, Part::Crashes]),
+        (7_364_282, 1_071_288, 2),
+    ),
+    known(
+        "a store that goes back under everybody, and a gate",
+        SMALL.with(&[Part::LostFloors, Part::GatedActs]),
+        (5_288_381, 1_035_580, 0),
+    ),
+    known(
+        "a file that is replaced, a row that is garbled",
+        Config::PLAIN.with(&[
+            Part::Replacement,
+            Part::UnreadableRow,
+            Part::Failures,
+            Part::LateRequests,
+            Part::Crashes,
+        ]),
+        (1_030_868, 125_720, 4),
+    ),
+    known(
+        "the integer's end",
+        Config::PLAIN.with(&[Part::LastFence, Part::Failures, Part::Crashes]),
+        (464_045, 73_227, 3),
+    ),
+    known(
+        "acts in transactions",
+        Config::PLAIN.with(&[Part::FencedActs, Part::Failures, Part::LateRequests, Part::DroppedWork]),
+        (2_125_922, 301_397, 0),
+    ),
+    known("acts behind a gate", SMALL.with(&[Part::GatedActs, Part::Crashes]), (3_894_401, 539_335, 2)),
+    known(
+        "acts that nothing checks",
+        Config::PLAIN.with(&[Part::UnfencedActs, Part::Crashes]),
+        (2_760_608, 394_436, 3),
+    ),
 ];
 
-/// The configuration in which the variants are tried.
-pub fn without(variant: Variant) -> Lease<2> {
-    Lease { config: Config { variant: Some(variant), ..TWO.config } }
+/// Where no clock differs, a renewal has its place in a TTL of two ticks.
+pub const SMALL: Config = Config { ttl: 2, skew: 0, ..Config::PLAIN };
+
+const fn known(
+    name: &'static str,
+    config: Config,
+    (generated, unique, wait): (usize, usize, Ticks),
+) -> Known<2> {
+    Known { name, config, generated, unique, wait }
 }
 
 /// What the checker found.
@@ -93,14 +170,14 @@ impl Explored {
     }
 }
 
-/// Explores all states. One thread, breadth first: a depth-first checker keeps a path of thousands of
-/// steps for each state ahead of it, and a second thread does not pay for states this cheap.
+/// Explores all states with stateright's checker. One thread, breadth first: a depth-first checker keeps a path of
+/// thousands of steps for each state ahead of it, and a second thread does not pay for states this cheap.
 ///
 /// The checker would stop early if every property had been decided by an example or a
 /// counterexample; as long as one that must always hold does hold, it goes to the end.
-pub fn explore<const N: usize>(known: &Known<N>) -> Explored {
+pub fn explore<const N: usize>(config: Config) -> Explored {
     let mut watch = Watch(Duration::ZERO);
-    let checker = Lease::<N> { config: known.config }.checker().spawn_bfs();
+    let checker = Lease::<N>::new(config).checker().spawn_bfs();
     let checker = checker.join_and_report(&mut watch);
     let found = checker.discoveries();
     let properties = checker.model().properties().into_iter().map(|property| {
@@ -119,12 +196,13 @@ pub fn explore<const N: usize>(known: &Known<N>) -> Explored {
     }
 }
 
-/// Keeps how long the checker says it took, and nothing else of its report.
+/// Keeps how long the checker says it took, and shows a person how far it is.
 struct Watch(Duration);
 
 impl<const N: usize> Reporter<Lease<N>> for Watch {
     fn report_checking(&mut self, data: ReportData) {
         self.0 = data.duration;
+        show_progress(data.unique_states, data.done);
     }
 
     fn report_discoveries(&mut self, _: &Lease<N>, _: BTreeMap<&'static str, ReportDiscovery<Lease<N>>>)
@@ -138,11 +216,21 @@ impl<const N: usize> Reporter<Lease<N>> for Watch {
     }
 }
 
+/// A line that is written over, if somebody is there to see it.
+pub fn show_progress(states: usize, done: bool) {
+    let mut out = std::io::stderr();
+    if out.is_terminal() {
+        let line = if done { String::new() } else { format!("{states} states…") };
+        write!(out, "\r\x1b[K{line}").and_then(|()| out.flush()).ok();
+    }
+}
+
 impl fmt::Display for Explored {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let millions = self.generated as f32 / 1e6 / self.took.as_secs_f32().max(0.001);
         writeln!(
             f,
-            "  generated {}, unique {}, depth {}, {:.1} s",
+            "  generated {}, unique {}, depth {}, {:.1} s ({millions:.1} million a second)",
             self.generated,
             self.unique,
             self.depth,

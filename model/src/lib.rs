@@ -48,45 +48,76 @@
 //! and an act. The integer's end. R7's standing back after grants that came too late. Foreign rows.
 
 pub mod actions;
+pub mod acts;
+pub mod broken;
 pub mod check;
+pub mod clocks;
 pub mod config;
 pub mod contender;
+pub mod explain;
+pub mod faults;
 pub mod fold;
 pub mod normal;
+pub mod pack;
+pub mod pairs;
+pub mod progress;
 pub mod properties;
 pub mod show;
 pub mod state;
 pub mod store;
+pub mod survey;
+pub mod variants;
 pub mod walk;
 
 use actions::Action;
-use config::Config;
+use config::{Config, Variant};
 use state::{Clock, State};
 use stateright::{Model, Property};
 
 /// One lease and `N` contenders.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Lease<const N: usize> {
-    /// How large it is, and what is taken away.
+    /// How large it is, what can happen, and what is taken away.
     pub config: Config,
+    /// What could happen at all.
+    actions: Vec<Action>,
+}
+
+impl<const N: usize> Lease<N> {
+    /// A model of this configuration.
+    pub fn new(config: Config) -> Lease<N> {
+        let actions = Action::all(N).filter(|action| action.is_of(&config, N)).collect();
+        Lease { config, actions }
+    }
+
+    /// Each action that has a cause in this state, in a fixed order. One or the other changes nothing.
+    pub fn offered(&self, state: &State<N>) -> impl Iterator<Item = Action> {
+        self.actions.iter().copied().filter(|action| state.offers(&self.config, *action))
+    }
 }
 
 impl<const N: usize> Model for Lease<N> {
     type State = State<N>;
     type Action = Action;
 
-    /// No row, and any number of clocks ahead; at least one is not, for only differences matter.
-    /// Which ones are ahead makes no difference but in names.
+    /// No row, and any number of clocks ahead; at least one is not, for only differences matter. Where clocks step,
+    /// they all begin even.
     fn init_states(&self) -> Vec<State<N>> {
-        let clock = |even, i| if i < even { Clock::Even } else { Clock::Ahead };
-        let fewest_even = if self.config.skew > 0 { 1 } else { N };
-        (fewest_even..=N).map(|even| State::new(std::array::from_fn(|i| clock(even, i)))).collect()
+        let config = &self.config;
+        let differ = config.skew > 0 && !config.clocks_step();
+        let clock = |ahead, i| if ahead >> i & 1 == 1 { Clock::Ahead } else { Clock::Even };
+        let all: u8 = (1 << N) - 1;
+        let ahead = if differ { 0..all } else { 0..1 };
+        // Which ones are ahead makes no difference but in names, unless they differ in more.
+        let alike = config.policies[..N].windows(2).all(|two| two[0] == two[1]);
+        let alike = alike && !config.breaks(Variant::OneWithoutMargin);
+        let distinct = ahead.filter(|ahead| !alike || ahead.leading_zeros() + ahead.count_ones() == 8);
+        distinct.map(|ahead| State::new(std::array::from_fn(|i| clock(ahead, i)))).collect()
     }
 
-    /// An action is possible exactly when it leads somewhere.
+    /// What the configuration and the state give cause for; what leads nowhere is no step.
     fn actions(&self, state: &State<N>, actions: &mut Vec<Action>) {
-        let leads_on = |action: &Action| state.after(&self.config, *action).is_some();
-        actions.extend(Action::all(N).filter(leads_on));
+        actions.extend(self.offered(state));
     }
 
     fn next_state(&self, last: &State<N>, action: Action) -> Option<State<N>> {
@@ -94,7 +125,7 @@ impl<const N: usize> Model for Lease<N> {
     }
 
     fn properties(&self) -> Vec<Property<Self>> {
-        properties::all()
+        properties::all(&self.config)
     }
 
     fn format_action(&self, action: &Action) -> String {

@@ -1,10 +1,13 @@
 //! How states and actions read, in the Explorer and in printed runs.
 
-use crate::actions::{Action, LateKind};
+use crate::actions::Action;
+use crate::clocks::Local;
+use crate::config::Policy;
 use crate::contender::Move;
+use crate::faults::Fault;
 use crate::state::{
-    Clock, Contender, Expiry, Fence, Flight, Holder, Late, Message, Phase, Reply, Request, Row, Seen, State,
-    Who,
+    Clock, Contender, Expiry, Fence, Flight, Holder, Late, LateKind, Message, Phase, Reply, Request, Row,
+    Seen, State, Who,
 };
 use std::fmt::{Debug, Display, Formatter, Result};
 
@@ -24,29 +27,52 @@ impl Display for Holder {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         match self {
             Holder::Contender(who) => write!(f, "{who}"),
-            Holder::Gone => write!(f, "somebody gone"),
+            Holder::Gone(policy) => write!(f, "somebody gone{}", kind(*policy)),
         }
+    }
+}
+
+fn kind(policy: Policy) -> &'static str {
+    match policy {
+        Policy::WallClock => "",
+        Policy::Observed => " (observed)",
+        Policy::SystemA => " (system A)",
     }
 }
 
 impl Display for Action {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         match self {
-            Action::Tick => write!(f, "a tick passes"),
+            Action::Tick(local) => write!(f, "a tick passes{}", erring(*local)),
+            Action::Step(who, clock) => write!(f, "{who}'s wall clock is set{}", to(*clock)),
             Action::Move(who, mv) => write!(f, "{who} {}", predicate(*mv)),
             Action::Execute(who) => write!(f, "the store carries out {who}'s request"),
             Action::ExecuteLate(who, kind) => {
                 write!(f, "the store carries out a late {kind} of {who}")
             }
-            Action::ExecuteOrphaned(clock, kind) => {
-                write!(f, "the store carries out a late {kind} of somebody gone{}", ahead(*clock))
+            Action::ExecuteOrphaned(policy, clock, late) => {
+                let (gone, ahead) = (kind(*policy), ahead(*clock));
+                write!(f, "the store carries out a late {late} of somebody gone{gone}{ahead}")
             }
+            Action::Enter(who) => write!(f, "{who} passes the gate and reads what it guards"),
+            Action::Land(who) => write!(f, "{who}'s act lands, or is refused"),
+            Action::Suffer(fault) => write!(f, "{fault}"),
         }
+    }
+}
+
+fn erring(local: Local) -> String {
+    match local {
+        Local::Steady => String::new(),
+        Local::Slow(who) => format!(", and {who}'s local clock misses it"),
+        Local::Fast(who) => format!(", and {who}'s local clock counts two"),
+        Local::Asleep(who) => format!(" while {who}'s host is suspended, and its local clock with it"),
     }
 }
 
 fn predicate(mv: Move) -> &'static str {
     match mv {
+        Move::Look => "looks at its clock, and stalls",
         Move::Read => "reads the row",
         Move::Acquire => "sends an acquire",
         Move::Renew => "sends a renewal",
@@ -56,9 +82,29 @@ fn predicate(mv: Move) -> &'static str {
         Move::NoticeDeadline => "notices that its deadline has passed",
         Move::Shutdown => "is asked to shut down",
         Move::StopWork => "sees that its work has stopped",
+        Move::DropWork => "has its work dropped",
         Move::Leave => "leaves, and the lease runs out",
         Move::Crash => "crashes",
         Move::Restart => "starts again, as a new contender",
+        Move::Begin => "looks at its deadline and begins an act",
+    }
+}
+
+impl Display for Fault {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        match self {
+            Fault::FailButWrite(who) => {
+                write!(f, "{who}'s request fails, and is in the store's log all the same")
+            }
+            Fault::Recover => write!(f, "the store recovers, and finds a request that had failed"),
+            Fault::LosePower => write!(f, "power fails"),
+            Fault::BackUp => write!(f, "somebody takes a backup"),
+            Fault::Restore => write!(f, "the store is put back to the backup"),
+            Fault::Empty => write!(f, "the store is emptied"),
+            Fault::Replace => write!(f, "the file is replaced by a copy"),
+            Fault::Garble => write!(f, "somebody makes the row unreadable"),
+            Fault::Mend => write!(f, "an operator mends the row"),
+        }
     }
 }
 
@@ -66,6 +112,7 @@ impl Display for LateKind {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         f.write_str(match self {
             LateKind::Acquire => "acquire",
+            LateKind::AcquireAbove => "acquire with a given floor",
             LateKind::Renew => "renewal",
             LateKind::Release => "release",
         })
@@ -76,6 +123,15 @@ fn ahead(clock: Clock) -> &'static str {
     match clock {
         Clock::Even => "",
         Clock::Ahead => " (clock ahead)",
+        Clock::Far => " (clock far ahead)",
+    }
+}
+
+fn to(clock: Clock) -> &'static str {
+    match clock {
+        Clock::Even => " back",
+        Clock::Ahead => " ahead, within the bound",
+        Clock::Far => " far ahead",
     }
 }
 
@@ -86,12 +142,26 @@ impl<const N: usize> Debug for State<N> {
             Some(row) => writeln!(f, "row: {row}")?,
             None => writeln!(f, "row: none")?,
         }
+        let others = [
+            ("in the log, though failed", self.failed),
+            ("on the disk", self.durable),
+            ("backup", self.backup),
+            ("in the file that moved", self.old_file),
+        ];
+        for (what, row) in others {
+            row.map_or(Ok(()), |row| writeln!(f, "{what}: {row}"))?;
+        }
+        if self.gate.fence > Fence::NONE {
+            writeln!(f, "gate: {} of {}", self.gate.fence, self.gate.by)?;
+        }
         for ((who, contender), late) in self.named().zip(&self.late) {
             writeln!(f, "{who}{}: {contender}{late}", ahead(contender.clock))?;
         }
-        for (clock, late) in [Clock::Even, Clock::Ahead].iter().zip(&self.orphaned) {
+        for (policy, late) in
+            [Policy::WallClock, Policy::Observed, Policy::SystemA].iter().zip(&self.orphaned)
+        {
             if *late != Late::default() {
-                writeln!(f, "somebody gone{}{late}", ahead(*clock))?;
+                writeln!(f, "somebody gone{}{late}", kind(*policy))?;
             }
         }
         Ok(())
@@ -104,6 +174,8 @@ impl Display for Row {
         match self.expiry {
             Expiry::Released => write!(f, "released"),
             Expiry::In(left) => write!(f, "expires in {left}"),
+            Expiry::Far => write!(f, "expires in the far future"),
+            Expiry::Unreadable => write!(f, "unreadable"),
         }
     }
 }
@@ -118,14 +190,28 @@ impl Display for Contender {
                 write!(f, "stalled past the deadline of {fence}, work runs")?
             }
             Phase::Holding { fence, left } => write!(f, "holding {fence} for {left} more")?,
+            Phase::Dropped { fence, left } => {
+                write!(f, "work of {fence} was dropped, and may act for {left} more")?
+            }
             Phase::Lost { fence, reason } => write!(f, "lost {fence} ({reason:?}), work runs")?,
             Phase::Releasing { fence, .. } => write!(f, "work stopped, releasing {fence}")?,
+            Phase::WentBack => write!(f, "found that the store went back, waits for its user")?,
             Phase::Ended => write!(f, "ended")?,
             Phase::Crashed { .. } => write!(f, "crashed")?,
         }
         if let Some(flight) = self.flight {
             write!(f, "; {flight}")?;
         }
+        if let Some(ticks) = self.watched {
+            write!(f, "; has seen the row unchanged for {ticks}")?;
+        }
+        if self.floor > Fence::NONE {
+            write!(f, "; floor {}{}", self.floor.0, if self.floor_given { ", given" } else { "" })?;
+        }
+        if let Some(act) = self.act {
+            write!(f, "; an act with {} is under way", act.fence)?;
+        }
+        f.write_str(if self.moved { "; its file has moved" } else { "" })?;
         f.write_str(if self.stopping { "; is to stop" } else { "" })
     }
 }
@@ -133,7 +219,8 @@ impl Display for Contender {
 impl Display for Flight {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         match self.message {
-            Message::Sent(Request::Acquire(seen)) => write!(f, "sent: acquire {seen}")?,
+            Message::Sent(Request::Acquire(seen, Fence::NONE)) => write!(f, "sent: acquire {seen}")?,
+            Message::Sent(Request::Acquire(seen, floor)) => write!(f, "sent: acquire {seen}, above {floor}")?,
             Message::Sent(Request::Renew(fence)) => write!(f, "sent: renew {fence}")?,
             Message::Sent(Request::Release(fence)) => write!(f, "sent: release {fence}")?,
             Message::Answered(Reply::Granted(fence)) => write!(f, "answered: granted {fence}")?,
@@ -149,6 +236,7 @@ impl Display for Seen {
             Seen::Absent => write!(f, "no row"),
             Seen::Row(holder, fence) => write!(f, "{holder}'s row with {fence}"),
             Seen::Outdated => write!(f, "what is no more"),
+            Seen::Unseen => write!(f, "whatever is there"),
         }
     }
 }

@@ -1,0 +1,98 @@
+//! Every two parts of the world, together in one closed configuration.
+//!
+//! All at once is too much to explore to the end; two at a time, each with requests that fail, is not. A pair has
+//! met when some run has both: what the one leaves behind is there when the other happens.
+
+use crate::Lease;
+use crate::actions::Action;
+use crate::clocks::Local;
+use crate::config::{Config, Part, Parts, Policy};
+use crate::contender::Move;
+use crate::state::{Clock, State};
+use crate::store::is_last;
+use crate::survey::{Survey, survey};
+use clap::ValueEnum;
+
+/// What is known of a pair.
+#[derive(Clone, Debug)]
+pub struct Pair {
+    /// The two.
+    pub parts: [Part; 2],
+    /// What was found with both.
+    pub survey: Survey,
+    /// Whether some run has both.
+    pub met: bool,
+}
+
+impl Pair {
+    /// Whether the two have met, and nothing broke.
+    pub fn is_good(&self) -> bool {
+        self.met && self.survey.wrong.is_empty()
+    }
+}
+
+/// All pairs.
+pub fn all() -> Vec<[Part; 2]> {
+    let parts = Part::value_variants();
+    let pairs =
+        parts.iter().enumerate().flat_map(|(i, one)| parts[i + 1..].iter().map(|other| [*one, *other]));
+    pairs.collect()
+}
+
+/// The configuration in which two parts meet. Where the store forgets, and nobody asks for clocks, the smallest times
+/// will do: a renewal has its place in a TTL of two ticks if no margin is needed.
+pub fn setting(parts: [Part; 2]) -> Config {
+    let config = Config::PLAIN.with(&parts).with(&[Part::Failures]);
+    let clocks = config.has(Part::ClockSteps);
+    let large = config.has(Part::LostFloors) || config.has(Part::Restore) || config.has(Part::GatedActs);
+    match (clocks, large, config.has(Part::Drift)) {
+        (false, true, false) => Config { ttl: 2, skew: 0, ..config },
+        (false, _, true) => Config { ttl: 3, skew: 0, ..config },
+        _ => config,
+    }
+}
+
+/// Explores a pair to the end.
+pub fn explore(parts: [Part; 2]) -> Pair {
+    let config = setting(parts);
+    let (mut had, mut met) = (Vec::new(), false);
+    let survey = survey(
+        &Lease::<2>::new(config),
+        |_, _| (),
+        |state, from, action, to| {
+            if to < had.len() {
+                return; // what the nearest run has is enough
+            }
+            had.resize(to, Parts::of(&[]));
+            let all = had[from].and(shown(&config, state, action));
+            met |= parts.iter().all(|part| all.has(*part));
+            had.push(all);
+        },
+    );
+    Pair { parts, survey, met }
+}
+
+/// Which parts this step shows.
+fn shown<const N: usize>(config: &Config, state: &State<N>, action: Action) -> Parts {
+    let by = match action {
+        Action::Tick(Local::Slow(_) | Local::Fast(_)) => Some(Part::Drift),
+        Action::Step(who, clock) if [clock, state.contenders[who.index()].clock].contains(&Clock::Far) => {
+            Some(Part::WrongClocks)
+        }
+        Action::Step(..) => Some(Part::ClockSteps),
+        Action::Move(_, Move::Fail) => Some(Part::Failures),
+        Action::Move(_, Move::Crash) => Some(Part::Crashes),
+        Action::Move(_, Move::Shutdown) => Some(Part::Shutdowns),
+        Action::Move(_, Move::DropWork) => Some(Part::DroppedWork),
+        Action::ExecuteLate(..) | Action::ExecuteOrphaned(..) => Some(Part::LateRequests),
+        Action::Execute(who) if config.policy(who) == Policy::SystemA => Some(Part::SystemA),
+        Action::Land(_) => ACTS.into_iter().find(|part| config.has(*part)),
+        Action::Suffer(fault) => fault.part().iter().copied().find(|part| config.has(*part)),
+        _ => None,
+    };
+    let last = state.row.is_some_and(|row| is_last(config, row.fence)).then_some(Part::LastFence);
+    let watched = state.contenders.iter().any(|one| one.watched.is_some()).then_some(Part::Observed);
+    [by, last, watched].into_iter().flatten().fold(Parts::of(&[]), |all, part| all.and(Parts::of(&[part])))
+}
+
+const ACTS: [Part; 3] = [Part::UnfencedActs, Part::GatedActs, Part::FencedActs];

@@ -1,0 +1,58 @@
+//! A walk through all states that looks at everything at once: how many there are, which properties break, which
+//! witnesses are found, and what happened.
+
+use crate::Lease;
+use crate::actions::Action;
+use crate::state::State;
+use crate::walk::Walk;
+use stateright::{Expectation, Model};
+
+/// What was found.
+#[derive(Clone, Debug)]
+pub struct Survey {
+    /// Steps, and the states to begin with.
+    pub generated: usize,
+    /// States.
+    pub unique: usize,
+    /// How many states the longest of the shortest runs to a state has.
+    pub depth: usize,
+    /// The properties that are not as they should be: broken, or never witnessed.
+    pub wrong: Vec<&'static str>,
+    /// The actions that changed something, somewhere.
+    pub happened: Vec<Action>,
+}
+
+/// Looks at all states. Tells before each level how many states are known, and how many of them are ahead; and of each
+/// step where it begins, what it is, and the number of the state it leads to.
+pub fn survey<const N: usize>(
+    lease: &Lease<N>,
+    mut tell: impl FnMut(usize, usize),
+    mut visit: impl FnMut(&State<N>, usize, Action, usize),
+) -> Survey {
+    let properties = lease.properties();
+    let mut decided = vec![false; properties.len()];
+    let mut walk = Walk::new(lease.clone());
+    let mut found =
+        Survey { generated: walk.known(), unique: 0, depth: 0, wrong: Vec::new(), happened: Vec::new() };
+    while walk.known() > found.unique {
+        tell(walk.known(), walk.known() - found.unique);
+        found.unique = walk.known();
+        found.depth += 1;
+        for (property, decided) in properties.iter().zip(&mut decided) {
+            let looks_for = property.expectation != Expectation::Always;
+            *decided =
+                *decided || walk.level().any(|(_, state)| (property.condition)(lease, state) == looks_for);
+        }
+        walk.advance(|state, from, action, to| {
+            visit(state, from, action, to);
+            found.generated += 1;
+            if !found.happened.contains(&action) {
+                found.happened.push(action);
+            }
+        });
+    }
+    let wrong = properties.iter().zip(decided);
+    let wrong = wrong.filter(|(p, decided)| *decided == (p.expectation == Expectation::Always));
+    found.wrong = wrong.map(|(property, _)| property.name).collect();
+    found
+}
