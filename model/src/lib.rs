@@ -1,15 +1,16 @@
-//! The protocol of SPEC.md, its first form, as a model that is checked to the end: every state that
-//! can be reached, by runs of any length.
+//! The protocol of SPEC.md as a model that is checked to the end: every state that can be reached, by runs of any
+//! length.
 //!
 //! # What is in it
 //!
 //! One lease and a few contenders. A contender reads the row; if it may take it, it sends an acquire
 //! that is bound to what it read; the store carries that out in one conditional write; the
 //! reply travels back; from then until its deadline the contender *believes* that it holds the lease,
-//! and its work runs. It renews, loses its tenure or shuts down, and may crash at any moment and
-//! start again as somebody else. Meanwhile anything that can go wrong between a process and a
-//! store does: requests and replies are lost, requests are given up on and carried out an arbitrary time
-//! later, or more than once; a contender stalls for as long as it likes; wall clocks differ.
+//! and its work runs. It renews, gives the lease back or loses it, and may crash at any moment and
+//! start again as somebody else. While it believes it may begin an act, which lands at some later time.
+//!
+//! Meanwhile anything that can go wrong does, between a process and a store, in clocks, and in the store itself: see
+//! [`config::Part`]. A part can be switched on or off, since all at once have too many states.
 //!
 //! Stalling and resuming are no actions of their own. Nothing forces a contender to move: it stalls, at any
 //! point, by not moving while ticks pass, and resumes by its next move. So a holder can sleep past its
@@ -19,33 +20,36 @@
 //!
 //! | file | |
 //! |---|---|
-//! | [`state`] | what there is |
-//! | [`store`] | the row × a request: three conditional writes |
-//! | [`contender`] | a contender × a move |
-//! | [`actions`] | how both make a step of the whole |
-//! | [`properties`] | what must hold |
-//! | [`config`] | how large it is, and the rules that can be taken away |
-//! | [`normal`], [`fold`] | why the number of states is finite, and small |
-//! | [`check`], [`walk`] | exploring all of it |
-//! | [`show`] | how it reads in the Explorer |
+//! | [`state`] | what there is: a row, contenders, and what is outside |
+//! | [`requests`] | what travels between them |
+//! | [`store`] | the row × a request: three conditional writes (R1, R2, R3, R8, R12) |
+//! | [`contender`] | what one is doing, and when it believes (R5) |
+//! | `contender/` | a contender × a move: asking (R1, R11), replies (R4, R5, R7), ending (R6, R10) |
+//! | [`actions`] | how these make a step of the whole |
+//! | [`clocks`], [`acts`], [`faults`] | the other steps: time (R4), acts in two steps (R9), what befalls the store (R8, R11, R12) |
+//! | [`properties`], [`progress`] | what must hold |
+//! | [`config`], [`variants`] | how large it is, what can go wrong, and the rules that can be taken away |
+//! | [`normal`], [`fold`], [`pack`] | why the number of states is finite, and small |
+//! | [`check`], [`broken`], [`pairs`] | what is explored, and what is known of it |
+//! | [`walk`], [`survey`] | exploring it without stateright |
+//! | [`show`], [`explain`] | how it reads in the Explorer, and how a run is drawn |
 //!
-//! A step touches one contender, or the row, or both; `store` and `contender` are functions of just
-//! that. So each step of the whole is one of a few thousand small steps, and those can be tried on the
-//! code that ships.
+//! Begin with one step: [`actions::Action::Execute`] is the store's, [`actions::Action::Move`] a contender's.
+//! `store` and `contender` are functions of just a row and a request, or a contender and a move. So nearly each step of
+//! the whole is one of a few thousand small steps, and those can be tried on the code that ships. The few that touch more
+//! are in [`faults`] and [`acts`].
 //!
 //! # Why it ends
 //!
 //! Times are ticks left, not dates. Fences are ranks among those that somebody can still mention, not
 //! numbers. A request that nobody waits for is remembered only as long as it could still change
 //! something, and then it is bound to the row as it is, so one bit for each kind is enough. No run is cut
-//! off: the checker returns to states that it knows, or stops finding new ones.
+//! off: the checker returns to states that it knows, or stops finding new ones. SPEC.md, section 9, says what is capped.
 //!
-//! # What is not in it yet
+//! # What is not in it
 //!
-//! R9 (fenced acts), R11 (a store that goes back), R12 (rows that cannot be read). The takeover policy
-//! `Observed`, and with it R3's `expiry + 1`. Clocks that step or drift. Loss of power, and with it
-//! all of R8 but its order: a change is durable before it is answered. Acting in two steps, a check
-//! and an act. The integer's end. R7's standing back after grants that came too late. Foreign rows.
+//! R7's standing back after grants that came too late, which only bounds how long others wait. Forms of holder ids that
+//! a version does not know. What SQLite makes of a transaction that ends in its middle. These are tested on the code.
 
 pub mod actions;
 pub mod acts;
@@ -62,6 +66,7 @@ pub mod pack;
 pub mod pairs;
 pub mod progress;
 pub mod properties;
+pub mod requests;
 pub mod show;
 pub mod state;
 pub mod store;
