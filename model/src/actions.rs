@@ -114,11 +114,11 @@ impl<const N: usize> State<N> {
     }
 
     /// Whether this action has a cause here. It may still turn out to change nothing.
-    pub fn offers(&self, config: &Config, action: Action) -> bool {
+    pub fn offers(&self, action: Action) -> bool {
         match action {
             Action::Tick(_) => true,
             Action::Step(who, clock) => self.contenders[who.index()].clock != clock,
-            Action::Move(who, mv) => self.contenders[who.index()].make(self.scene(config, who), mv).is_some(),
+            Action::Move(who, mv) => self.contenders[who.index()].offers(mv),
             Action::Execute(who) => self.contenders[who.index()].sent().is_some(),
             Action::ExecuteLate(who, kind) => self.late[who.index()].has(kind),
             Action::ExecuteOrphaned(policy, _, kind) => self.orphaned[policy as usize].has(kind),
@@ -305,7 +305,7 @@ fn touched(config: &Config, before: Option<Row>, after: Option<Row>, reply: Repl
     !unchanged
 }
 
-/// Grants are. On one host renewals and releases need not be: whoever relied on them loses power as well.
+/// Grants are durable before they are answered. On one host renewals and releases need not be: whoever relied on them loses power as well.
 /// SPEC.md R8.
 fn is_durable(config: &Config, acquired: bool) -> bool {
     acquired && !config.breaks(Variant::NotDurable)

@@ -25,6 +25,13 @@ pub struct Broken {
     pub harm: Soonest,
 }
 
+impl Broken {
+    /// Where SPEC.md asks for it.
+    pub fn place(&self) -> String {
+        if self.rule.starts_with('R') { self.rule.to_owned() } else { format!("§{}", self.rule) }
+    }
+}
+
 const fn breaks(variant: Variant, rule: &'static str, sign: Soonest, harm: Soonest) -> Broken {
     Broken { variant, rule, sign, harm }
 }

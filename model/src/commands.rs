@@ -34,7 +34,7 @@ fn closes<const N: usize>(known: &Known<N>) -> bool {
     print!("{explored}");
     let progress = measure(&Lease::<N>::new(known.config), |_| ());
     println!(
-        "  somebody can hold within {} ticks, but in {} states that wait for an operator",
+        "  from every state somebody can come to act within {} ticks ({} states wait for an operator)",
         progress.longest, progress.waiting
     );
     let good = explored.is_as_known(known) && progress.is_good(known.wait);
@@ -50,7 +50,7 @@ fn breaks(known: Broken) -> bool {
         [] => "nothing".to_owned(),
         _ => format!("{} ({length} steps)", properties.join(" + ")),
     };
-    println!("  {:<22} {:<6} {}; {}", known.variant.name(), known.rule, tell(&sign), tell(&harm));
+    println!("  {:<22} {:<6} {}; {}", known.variant.name(), known.place(), tell(&sign), tell(&harm));
     let as_known = |found: &(usize, Vec<&str>), known: Soonest| (found.0, &found.1[..]) == known;
     let good = as_known(&sign, known.sign) && as_known(&harm, known.harm);
     if !good {
@@ -146,13 +146,14 @@ pub(crate) fn explain(variant: Variant, svg: Option<&Path>) -> bool {
     written.is_ok()
 }
 
-pub(crate) fn explore(variant: Option<Variant>, address: &str) -> bool {
+pub(crate) fn explore(variant: Option<Variant>, with: &[Part], address: &str) -> bool {
     if let Err(error) = std::net::TcpListener::bind(address) {
         eprintln!("{address} cannot be listened on: {error}; choose another with --address");
         return false;
     }
     println!("http://{address}");
-    let config = variant.map_or(Config::PLAIN.with(CLASSIC), setting);
+    let parts = if with.is_empty() { CLASSIC } else { with };
+    let config = variant.map_or(Config::PLAIN.with(parts), setting);
     Lease::<2>::new(config).checker().serve(address);
     true
 }

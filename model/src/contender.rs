@@ -20,7 +20,8 @@ pub enum Reason {
     Superseded,
 }
 
-/// What a contender is doing: the states of SPEC.md's state machine, by the same names.
+/// What a contender is doing: the states of SPEC.md's state machine, and how it ends. A read is one step here, so
+/// `Reading` is what is left of it: what was read, until the acquire is sent.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Phase {
     /// It has nothing and will read.

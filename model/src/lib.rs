@@ -97,7 +97,7 @@ impl<const N: usize> Lease<N> {
 
     /// Each action that has a cause in this state, in a fixed order. One or the other changes nothing.
     pub fn offered(&self, state: &State<N>) -> impl Iterator<Item = Action> {
-        self.actions.iter().copied().filter(|action| state.offers(&self.config, *action))
+        self.actions.iter().copied().filter(|action| state.offers(*action))
     }
 }
 

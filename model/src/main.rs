@@ -3,7 +3,7 @@
 mod commands;
 
 use clap::{Parser, Subcommand};
-use model::config::Variant;
+use model::config::{Part, Variant};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -39,6 +39,9 @@ enum Command {
         /// Take this rule away.
         #[arg(long)]
         variant: Option<Variant>,
+        /// What can happen, instead of what fails between any process and any store.
+        #[arg(long, value_name = "PART,…", value_delimiter = ',', conflicts_with = "variant")]
+        with: Vec<Part>,
         /// Where to listen.
         #[arg(long, default_value = "localhost:3000")]
         address: String,
@@ -51,7 +54,7 @@ fn main() -> ExitCode {
         Command::Check { large: true, .. } => commands::check_large(),
         Command::Check { .. } => commands::check(),
         Command::Explain { variant, svg } => commands::explain(variant, svg.as_deref()),
-        Command::Explore { variant, address } => commands::explore(variant, &address),
+        Command::Explore { variant, with, address } => commands::explore(variant, &with, &address),
     };
     if good { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

@@ -60,13 +60,13 @@ pub fn explore(parts: [Part; 2]) -> Pair {
         &Lease::<2>::new(config),
         |_, _| (),
         |state, from, action, to| {
-            if to < had.len() {
-                return; // what the nearest run has is enough
-            }
-            had.resize(to, Parts::of(&[]));
+            had.resize(had.len().max(from + 1), Parts::of(&[])); // the states to begin with had nothing
             let all = had[from].and(shown(&config, state, action));
             met |= parts.iter().all(|part| all.has(*part));
-            had.push(all);
+            if to >= had.len() {
+                had.resize(to, Parts::of(&[]));
+                had.push(all);
+            }
         },
     );
     Pair { parts, survey, met }

@@ -27,7 +27,7 @@ pub const NONE_UNWANTED: &str = "whoever was asked to shut down begins no tenure
 pub const RELEASED_STAYS: &str = "a released lease stays released until the next grant";
 /// A crash is survived.
 pub const AFTER_A_CRASH: &str = "takeover after a crash";
-/// A release costs no waiting.
+/// A release is for everybody.
 pub const HANDED_OVER: &str = "a lease that was given back is free for everybody at once";
 /// Custody is known.
 pub const SUPERSEDED_LEARN: &str = "no renewal is granted to a tenure that is not the row's";
@@ -164,7 +164,7 @@ fn none_stale<const N: usize>(_: &Lease<N>, state: &State<N>) -> bool {
 }
 
 /// A released row's fence is no running work's fence. Needs `StopWork`, and `Execute` or
-/// `ExecuteLate` of releases. An operator's release is his own affair. SPEC.md R6.
+/// `ExecuteLate` of releases. SPEC.md R6.
 fn released_is_stopped<const N: usize>(_: &Lease<N>, state: &State<N>) -> bool {
     let released = state.row.filter(|row| row.expiry == Expiry::Released);
     released.is_none_or(|row| state.contenders.iter().all(|one| one.works() != Some(row.fence)))

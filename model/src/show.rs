@@ -6,8 +6,8 @@ use crate::config::Policy;
 use crate::contender::Move;
 use crate::faults::Fault;
 use crate::state::{
-    Clock, Contender, Expiry, Fence, Flight, Holder, Late, LateKind, Message, Phase, Reply, Request, Row,
-    Seen, State, Who,
+    Clock, Contender, Expiry, Fence, Flight, Ghost, Holder, Late, LateKind, Message, Phase, Reason, Reply,
+    Request, Row, Seen, Stand, State, Who,
 };
 use std::fmt::{Debug, Display, Formatter, Result};
 
@@ -83,7 +83,7 @@ fn predicate(mv: Move) -> &'static str {
         Move::Shutdown => "is asked to shut down",
         Move::StopWork => "sees that its work has stopped",
         Move::DropWork => "has its work dropped",
-        Move::Leave => "leaves, and the lease runs out",
+        Move::Leave => "gives up on its release",
         Move::Crash => "crashes",
         Move::Restart => "starts again, as a new contender",
         Move::Begin => "looks at its deadline and begins an act",
@@ -138,6 +138,7 @@ fn to(clock: Clock) -> &'static str {
 /// A few lines, one for the row and one for each contender, rather than a tree of structs.
 impl<const N: usize> Debug for State<N> {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        writeln!(f, "(fence 1 is the lowest that anybody remembers: fences are ranks)")?;
         match self.row {
             Some(row) => writeln!(f, "row: {row}")?,
             None => writeln!(f, "row: none")?,
@@ -161,10 +162,29 @@ impl<const N: usize> Debug for State<N> {
             [Policy::WallClock, Policy::Observed, Policy::SystemA].iter().zip(&self.orphaned)
         {
             if *late != Late::default() {
-                writeln!(f, "somebody gone{}{late}", kind(*policy))?;
+                writeln!(f, "somebody gone{} has left{late}", kind(*policy))?;
             }
         }
-        Ok(())
+        write!(f, "{}", self.ghost)
+    }
+}
+
+/// What cannot be seen from how things stand.
+impl Display for Ghost {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        let happened = [
+            (self.given_back, "the lease was given back, and nobody was granted it since"),
+            (self.not_rising, "a fence was granted that was not above all before"),
+            (self.begun_twice, "two tenures began with one fence"),
+            (self.begun_unwanted, "a tenure began after a shutdown"),
+            (self.unreleased, "a released row was renewed"),
+            (self.renewed_others, "a renewal was granted to a tenure that is not the row's"),
+            (self.stale_landed, "an act landed after another tenure had come"),
+        ];
+        happened
+            .iter()
+            .filter(|(happened, _)| *happened)
+            .try_for_each(|(_, what)| writeln!(f, "so far: {what}"))
     }
 }
 
@@ -193,7 +213,7 @@ impl Display for Contender {
             Phase::Dropped { fence, left } => {
                 write!(f, "work of {fence} was dropped, and may act for {left} more")?
             }
-            Phase::Lost { fence, reason } => write!(f, "lost {fence} ({reason:?}), work runs")?,
+            Phase::Lost { fence, reason } => write!(f, "lost {fence}, {}, work may still run", why(reason))?,
             Phase::Releasing { fence, .. } => write!(f, "work stopped, releasing {fence}")?,
             Phase::WentBack => write!(f, "found that the store went back, waits for its user")?,
             Phase::Ended => write!(f, "ended")?,
@@ -204,6 +224,14 @@ impl Display for Contender {
         }
         if let Some(ticks) = self.watched {
             write!(f, "; has seen the row unchanged for {ticks}")?;
+        }
+        if let Some(ticks) = self.noted {
+            write!(f, "; looked at a clock {ticks} ago")?;
+        }
+        match self.stands {
+            Stand::Outside => {}
+            Stand::Inside => write!(f, "; has passed the gate")?,
+            Stand::Past => write!(f, "; another has passed the gate since")?,
         }
         if self.floor > Fence::NONE {
             write!(f, "; floor {}{}", self.floor.0, if self.floor_given { ", given" } else { "" })?;
@@ -216,6 +244,13 @@ impl Display for Contender {
     }
 }
 
+fn why(reason: Reason) -> &'static str {
+    match reason {
+        Reason::Deadline => "as its deadline passed",
+        Reason::Superseded => "as it was refused",
+    }
+}
+
 impl Display for Flight {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         match self.message {
@@ -224,9 +259,16 @@ impl Display for Flight {
             Message::Sent(Request::Renew(fence)) => write!(f, "sent: renew {fence}")?,
             Message::Sent(Request::Release(fence)) => write!(f, "sent: release {fence}")?,
             Message::Answered(Reply::Granted(fence)) => write!(f, "answered: granted {fence}")?,
-            Message::Answered(reply) => write!(f, "answered: {reply:?}")?,
+            Message::Answered(Reply::Renewed) => write!(f, "answered: renewed")?,
+            Message::Answered(Reply::Released) => write!(f, "answered: released")?,
+            Message::Answered(Reply::Refused) => write!(f, "answered: refused")?,
         }
-        write!(f, " (good for {})", self.left)
+        match self.message {
+            Message::Sent(Request::Release(_)) | Message::Answered(Reply::Released | Reply::Refused) => {
+                Ok(())
+            }
+            _ => write!(f, " (good for {})", self.left),
+        }
     }
 }
 

@@ -94,7 +94,7 @@ pub struct Gate {
     pub by: Holder,
 }
 
-/// What happened, for the properties: no rule reads it.
+/// What happened, for the properties, and for what users and operators do: no contender reads it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Ghost {
     /// The highest fence granted so far.

@@ -23,8 +23,7 @@ impl Sender {
 
 type Written = (Option<Row>, Reply);
 
-/// Carries out a request: the row after it, and the reply. The change is durable before there is a reply.
-/// SPEC.md R8.
+/// Carries out a request: the row after it, and the reply.
 pub fn carry_out(config: &Config, row: Option<Row>, request: Request, by: Sender) -> Written {
     let written = match request {
         Request::Acquire(seen, floor) => acquire(config, row, seen, floor, by),

@@ -17,9 +17,8 @@ fn the_table_of_variants_is_the_models() {
         table.lines().skip_while(|line| !line.starts_with("| `")).take_while(|line| line.starts_with("| `"));
     let found: Vec<&str> = rows.collect();
     let known = BROKEN.map(|known| {
-        let rule =
-            if known.rule.starts_with('R') { known.rule.to_owned() } else { format!("§{}", known.rule) };
-        format!("| `{}` | {rule} | {} | {} |", known.variant.name(), told(known.sign), told(known.harm))
+        let (name, what) = (known.variant.name(), model::explain::description(known.variant));
+        format!("| `{name}`: {what} | {} | {} | {} |", known.place(), told(known.sign), told(known.harm))
     });
     let missing: Vec<&String> = known.iter().filter(|row| !found.contains(&row.as_str())).collect();
     assert!(missing.is_empty(), "SPEC.md lacks: {missing:#?}");
@@ -30,7 +29,7 @@ fn the_table_of_variants_is_the_models() {
 fn the_runs_that_spec_shows_are_the_models() {
     let spec = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../SPEC.md")).unwrap();
     let shown: Vec<&str> =
-        spec.split("model explain ").skip(1).filter(|text| text.contains("```text")).collect();
+        spec.split(" explain ").skip(1).filter(|text| text.contains("```text")).collect();
     assert_eq!(shown.len(), 3, "three runs are shown");
     for text in shown {
         let name = text.split(['\n', '`']).next().unwrap();

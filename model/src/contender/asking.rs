@@ -100,9 +100,13 @@ impl Contender {
         one.send(Phase::Acquiring, Request::Acquire(seen, floor), scene.belief())
     }
 
-    /// A renewal is sent while the holder believes, and only when a grant would move its deadline.
+    /// A renewal is sent while the holder believes, and only when a grant would move its deadline. If the file has
+    /// moved, this one fails, and the path is opened anew. SPEC.md R11.
     pub(super) fn renew(self, scene: Scene<'_>) -> Option<Self> {
         let Phase::Holding { fence, left } = self.phase else { return None };
+        if self.moved && !scene.breaks(Variant::MovedUnnoticed) {
+            return Some(Contender { moved: false, ..self });
+        }
         let full = if scene.is_system_a() { scene.belief() + scene.config.skew } else { scene.belief() };
         let believes = self.believes(scene.config, scene.who).is_some();
         let due = believes && left < full && self.flight.is_none();

@@ -33,6 +33,8 @@ use std::fmt::{Display, Formatter, Result};
 pub struct Story {
     /// Its heading.
     pub title: String,
+    /// The TTL and what else is measured in ticks.
+    pub times: String,
     /// What is below the picture, a paragraph each: what was taken away, what broke, and why.
     pub paragraphs: Vec<String>,
     /// The contenders.
@@ -172,7 +174,7 @@ pub fn why_nothing_breaks(variant: Variant) -> String {
 }
 
 /// What stands beside the variant: how the protocol behaves without the rule. Its number is said elsewhere.
-fn description(variant: Variant) -> String {
+pub fn description(variant: Variant) -> String {
     let help = variant.to_possible_value().and_then(|value| value.get_help().map(ToString::to_string));
     let help = help.unwrap_or_default();
     let end = help.rfind(" (").unwrap_or(help.len());

@@ -170,7 +170,7 @@ fn deadline<const N: usize>(step: &Step<'_, N>, who: Who) -> &'static str {
     match (acts(then), acts(now)) {
         (true, false) => "deadline",
         (true, true) if passed => "deadline, yet it goes on",
-        _ if granted => "grant too late",
+        _ if granted => "a grant would be late",
         _ => "",
     }
 }
@@ -188,7 +188,7 @@ fn moves<const N: usize>(step: &Step<'_, N>, who: Who, mv: Move) -> String {
         Move::Shutdown => "asked to stop".to_owned(),
         Move::StopWork => "work has stopped".to_owned(),
         Move::DropWork => "work is dropped".to_owned(),
-        Move::Leave => "lets it expire".to_owned(),
+        Move::Leave => "does not release".to_owned(),
         Move::Crash => "crashes".to_owned(),
         Move::Restart if step.now(who).floor_given => {
             format!("starts again, floor {}", step.name(step.now(who).floor))

@@ -113,7 +113,8 @@ fn store_lines(text: &str) -> Vec<String> {
 }
 
 fn head(sheet: &mut Sheet, places: &Places, story: &Story) {
-    sheet.text((16, 30), Anchor::Start, Type { size: 17, ..BOLD }, &story.title);
+    sheet.text((16, 26), Anchor::Start, Type { size: 17, ..BOLD }, &story.title);
+    sheet.text((16, 45), Anchor::Start, SMALL, &story.times);
     let (top, height) = (76, places.bottom - 76);
     sheet.rect((places.store, top), (STORE, height), 0, "#f4f4f4", "none");
     sheet.text((places.middle(), 68), Anchor::Middle, BOLD, "store");

@@ -21,7 +21,7 @@ const LEGEND: [&str; 4] = [
 /// The story as text, at most 100 columns wide.
 pub fn terminal(story: &Story) -> String {
     let places = Places::of(story.lanes.len());
-    let mut lines = vec![story.title.clone(), String::new()];
+    let mut lines = vec![story.title.clone(), story.times.clone(), String::new()];
     lines.extend(head(&places, story));
     let mut before = None;
     for moment in &story.moments {

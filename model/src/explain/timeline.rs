@@ -25,13 +25,24 @@ pub fn of_run<const N: usize>(config: &Config, run: &Run<N>, property: &str) -> 
     }
     Story {
         title: property.to_owned(),
-        paragraphs: vec![format!("Broken: “{property}”.")],
+        times: times(config),
+        paragraphs: vec![format!("No longer true: “{property}”.")],
         lanes: run.begin.named().map(|(who, one)| lane(config, who, one)).collect(),
         row: notes::row(config, run.begin.row, &Numbers::of(&run.begin)),
         wrong: wrong(config, &state, run.actions.last(), property),
         store_wrong: run.actions.last().is_some_and(|action| is_of_the_store(*action)),
         moments,
     }
+}
+
+/// What the ticks in the picture are to be held against.
+fn times(config: &Config) -> String {
+    let drift = if config.drift() > 0 { ", local clocks may drift by 1" } else { "" };
+    let skew = match config.skew {
+        0 => "all wall clocks agree".to_owned(),
+        ticks => format!("wall clocks may differ by {ticks}"),
+    };
+    format!("TTL {} ticks, {skew}{drift}: a holder believes for {}", config.ttl, config.ttl - config.margin())
 }
 
 fn lane(config: &Config, who: Who, one: &Contender) -> Lane {
