@@ -124,7 +124,10 @@ impl<const N: usize> State<N> {
             Action::ExecuteOrphaned(policy, _, kind) => self.orphaned[policy as usize].has(kind),
             Action::Enter(who) => self.contenders[who.index()].works().is_some(),
             Action::Land(who) => self.contenders[who.index()].act.is_some(),
-            Action::Suffer(fault) => self.row.is_some() || fault == Fault::Restore,
+            Action::Suffer(fault) => {
+                self.row.is_some()
+                    || matches!(fault, Fault::Restore | Fault::FailButWrite(_) | Fault::Recover)
+            }
         }
     }
 

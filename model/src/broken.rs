@@ -38,7 +38,7 @@ const fn breaks(variant: Variant, rule: &'static str, sign: Soonest, harm: Soone
 
 /// For each variant what it breaks, and how soon. What breaks nothing is no matter of safety: SPEC.md says so.
 #[rustfmt::skip] // a table
-pub const BROKEN: [Broken; 53] = [
+pub const BROKEN: [Broken; 55] = [
     breaks(Variant::CheckThenWrite, "R1.1", (7, &[BELIEF_IS_BACKED]), (8, &[ONE_ACTS])),
     breaks(Variant::UnboundAcquire, "R1.2", (8, &[BELIEF_IS_BACKED]), (14, &[ONE_ACTS])),
     breaks(Variant::UntestedAcquire, "R1.3", (6, &[BELIEF_IS_BACKED]), (7, &[ONE_ACTS])),
@@ -75,6 +75,8 @@ pub const BROKEN: [Broken; 53] = [
     breaks(Variant::NotDurable, "R8.1", (8, &[GRANTS_RISE]), (10, &[ONE_TENURE_A_FENCE])),
     breaks(Variant::LazyRenewals, "R8.4", (10, &[BELIEF_IS_BACKED]), (14, &[ONE_ACTS])),
     breaks(Variant::ActUnchecked, "R9.1", (11, &[NONE_STALE]), (11, &[NONE_STALE])),
+    breaks(Variant::ActWithoutFence, "R9.1", (11, &[NONE_STALE]), (11, &[NONE_STALE])),
+    breaks(Variant::ActWithoutHolder, "R9.1", (10, &[NONE_STALE]), (10, &[NONE_STALE])),
     breaks(Variant::GateAdmitsLower, "R9.4", (14, &[NONE_STALE]), (14, &[NONE_STALE])),
     breaks(Variant::GateAdmitsEqual, "R9.4", (13, &[NONE_STALE]), (13, &[NONE_STALE])),
     breaks(Variant::ReadsFirst, "R9.5", (14, &[NONE_STALE]), (14, &[NONE_STALE])),
@@ -101,7 +103,8 @@ pub const fn setting(variant: Variant) -> Config {
         Variant::NoDriftMargin => Config { skew: 0, ..Config::PLAIN.with(&[Part::Drift]) },
         Variant::DroppedReleased => Config::PLAIN.with(&[Part::DroppedWork]),
         Variant::NotDurable | Variant::LazyRenewals => Config::PLAIN.with(&[Part::PowerLoss]),
-        Variant::ActUnchecked => Config::PLAIN.with(&[Part::FencedActs]),
+        Variant::ActWithoutHolder => SMALL.with(&[Part::FencedActs, Part::LostFloors]),
+        Variant::ActUnchecked | Variant::ActWithoutFence => Config::PLAIN.with(&[Part::FencedActs]),
         Variant::GateAdmitsLower | Variant::ReadsFirst => Config::PLAIN.with(&[Part::GatedActs]),
         Variant::GateAdmitsEqual => Config::PLAIN.with(&[Part::GatedActs, Part::LostFloors, Part::Crashes]),
         Variant::TakersPolicy => Config::PLAIN.with(&[Part::Observed, Part::WrongClocks]),

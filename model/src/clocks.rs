@@ -42,9 +42,11 @@ impl<const N: usize> State<N> {
         let within = config.has(Part::ClockSteps);
         let contender = &mut self.contenders[who.index()];
         let beyond = clock == Clock::Far || contender.clock == Clock::Far;
+        // SPEC.md, section 7, assumes so: system A's clock is not set back while it holds.
+        let held = config.policy(who) == Policy::SystemA && !contender.is_idle() && clock < contender.clock;
         let possible = if beyond { config.has(Part::WrongClocks) } else { within };
         contender.clock = clock;
-        (possible && config.clocks().contains(&clock)).then_some(())
+        (possible && !held && config.clocks().contains(&clock)).then_some(())
     }
 }
 

@@ -34,7 +34,7 @@ fn closes<const N: usize>(known: &Known<N>) -> bool {
     print!("{explored}");
     let progress = measure(&Lease::<N>::new(known.config), |_| ());
     println!(
-        "  from every state somebody can come to act within {} ticks ({} states wait for an operator)",
+        "  each contender can come to act within {} ticks, from wherever ({} states wait for a person)",
         progress.longest, progress.waiting
     );
     let good = explored.is_as_known(known) && progress.is_good(known.wait);

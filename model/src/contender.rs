@@ -183,6 +183,11 @@ impl Contender {
         }
     }
 
+    /// Whether it has nothing and asks for nothing.
+    pub fn is_idle(&self) -> bool {
+        self.works().is_none() && self.flight.is_none() && !matches!(self.phase, Phase::Releasing { .. })
+    }
+
     /// The tenure for which its work runs, or may still run.
     pub fn works(&self) -> Option<Fence> {
         match self.phase {

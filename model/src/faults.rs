@@ -2,7 +2,7 @@
 
 use crate::config::{Config, Part, Policy, Variant};
 use crate::state::{
-    Expiry, Fence, Flight, Holder, Late, LateKind, Message, Phase, Reply, Row, Stand, State, Who,
+    Contender, Expiry, Fence, Flight, Holder, Late, LateKind, Message, Phase, Reply, Row, Stand, State, Who,
 };
 use crate::store::carry_out;
 
@@ -69,7 +69,7 @@ impl<const N: usize> State<N> {
             Fault::Recover => self.recover(config),
             Fault::LosePower => self.lose_power(config),
             Fault::BackUp => self.back_up(),
-            Fault::Restore => self.put_back(config, self.backup?),
+            Fault::Restore => self.go_back(config, Some(self.backup?)),
             Fault::Empty => self.empty(config),
             Fault::Replace => self.replace(config),
             Fault::Garble => self.garble(config),
@@ -137,17 +137,17 @@ impl<const N: usize> State<N> {
         self.go_back(config, None)
     }
 
-    fn put_back(&mut self, config: &Config, row: Row) -> Option<()> {
-        self.go_back(config, Some(row))?;
-        // Nobody knows which requests of long ago fit the row that came back; so all do that could.
-        if config.has(Part::LateRequests) {
-            for who in (0..N as u8).map(Who) {
-                let policy = config.policy(who);
-                self.late[who.index()] = fitting(policy, row.holder == config.id(who));
-                self.orphaned[policy as usize] = fitting(policy, row.holder == Holder::Gone(policy));
-            }
+    /// Nobody knows which requests of long ago fit the row that came back; so all do that could.
+    fn recall_late(&mut self, config: &Config) {
+        if !config.has(Part::LateRequests) {
+            return;
         }
-        Some(())
+        let holder = self.row.map(|row| row.holder);
+        for who in (0..N as u8).map(Who) {
+            let policy = config.policy(who);
+            self.late[who.index()] = fitting(policy, holder == Some(config.id(who)));
+            self.orphaned[policy as usize] = fitting(policy, holder == Some(Holder::Gone(policy)));
+        }
     }
 
     /// While nobody acts and everybody who may contend has a floor; else SPEC.md promises no exclusion, only what
@@ -156,6 +156,7 @@ impl<const N: usize> State<N> {
         let forgotten = config.has(Part::LostFloors);
         (forgotten || (self.nobody_acts(config) && self.floors_survive(config))).then_some(())?;
         self.commit(config, row, true, true);
+        self.recall_late(config);
         self.ghost.given_back = false;
         if config.has(Part::FencedActs) {
             let acts = self.contenders.iter_mut().filter_map(|one| one.act.as_mut());
@@ -182,7 +183,10 @@ impl<const N: usize> State<N> {
         self.nobody_acts(config).then_some(())?;
         // The broken variant knows one old file.
         let moved = config.breaks(Variant::MovedUnnoticed) && self.contenders.iter().any(|one| one.moved);
-        (!moved).then_some(())?;
+        // SPEC.md, section 7, assumes that no system A runs: it would not notice.
+        let blind =
+            |(who, one): (Who, &Contender)| config.policy(who) == Policy::SystemA && !one.phase.is_over();
+        (!moved && !self.named().any(blind)).then_some(())?;
         for contender in &mut self.contenders {
             contender.moved = !contender.phase.is_over();
         }

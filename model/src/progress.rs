@@ -1,16 +1,17 @@
-//! How long a lease can be nobody's once faults stop.
+//! How long anybody has to wait for the lease once faults stop.
 //!
-//! A property of one state cannot say "somebody can come to hold it within so many ticks", so this is a pass of its
-//! own over the graph of all states: backward from the states in which somebody acts, along those steps that no
-//! fault has a part in, counting ticks. A state's distance is then the least number of ticks that must pass before
-//! somebody holds.
+//! A property of one state cannot say "this contender can come to hold within so many ticks", so this is a pass of its
+//! own over the graph of all states: for each contender, backward from the states in which it acts, along those steps
+//! that no fault has a part in, counting ticks. A state's distance is then the least number of ticks that must pass before
+//! it holds, if the others let it.
 
 use crate::Lease;
 use crate::actions::Action;
 use crate::clocks::Local;
+use crate::config::Config;
 use crate::contender::Move;
-use crate::properties::waits_for_an_operator;
-use crate::state::{Phase, State, Ticks};
+use crate::properties::{waits_for_an_operator, waits_for_its_user};
+use crate::state::{Phase, State, Ticks, Who};
 use crate::walk::{Run, Walk};
 use std::collections::VecDeque;
 
@@ -19,11 +20,11 @@ use std::collections::VecDeque;
 pub struct Progress<const N: usize> {
     /// How many states there are.
     pub states: usize,
-    /// In how many of them an operator has to do something first.
+    /// In how many of them an operator, or a contender's user, has to do something first.
     pub waiting: usize,
     /// The longest of all shortest waits, and a state that has it.
     pub longest: Ticks,
-    /// A run to a state from which nobody can come to hold, though no operator is waited for.
+    /// A run to a state from which somebody can never come to hold, though no person is waited for.
     pub stuck: Option<Run<N>>,
     /// A run to a state in which the lease was given back, somebody has to wait for it all the same.
     pub lost_handover: Option<Run<N>>,
@@ -38,23 +39,20 @@ impl<const N: usize> Progress<N> {
 
 const NEVER: Ticks = Ticks::MAX;
 
-/// What has to be known of a state.
+/// What has to be known of a contender in a state.
+#[derive(Clone, Copy)]
 struct Mark {
-    somebody_acts: bool,
+    acts: bool,
     waits: bool,
     given_back: bool,
 }
 
-/// Explores all states, then measures. Tells of each step's action.
+/// Explores all states, then measures for each contender. Tells of each step's action.
 pub fn measure<const N: usize>(lease: &Lease<N>, mut tell: impl FnMut(Action)) -> Progress<N> {
     let mut walk = Walk::new(lease.clone());
-    let (mut marks, mut steps) = (Vec::new(), Vec::new());
+    let (mut marks, mut steps): (Vec<[Mark; N]>, _) = (Vec::new(), Vec::new());
     while walk.known() > marks.len() {
-        marks.extend(walk.level().map(|(_, state)| Mark {
-            somebody_acts: state.actors(&lease.config).count() > 0,
-            waits: waits_for_an_operator(&lease.config, state),
-            given_back: state.ghost.given_back,
-        }));
+        marks.extend(walk.level().map(|(_, state)| marks_of(&lease.config, state)));
         walk.advance(|state, from, action, to| {
             tell(action);
             if goes_well(state, action) {
@@ -62,19 +60,38 @@ pub fn measure<const N: usize>(lease: &Lease<N>, mut tell: impl FnMut(Action)) -
             }
         });
     }
-    let distances = distances(&marks, &mut steps);
-    summary(&walk, &marks, &distances)
+    steps.sort_unstable();
+    let mut progress =
+        Progress { states: marks.len(), waiting: 0, longest: 0, stuck: None, lost_handover: None };
+    for who in 0..N {
+        let marks: Vec<Mark> = marks.iter().map(|marks| marks[who]).collect();
+        progress.note(&walk, &marks, &distances(&marks, &steps));
+    }
+    progress
 }
 
-fn summary<const N: usize>(walk: &Walk<N>, marks: &[Mark], distances: &[Ticks]) -> Progress<N> {
-    let all = || (0..marks.len()).filter(|at| !marks[*at].waits);
-    let first = |wrong: &dyn Fn(usize) -> bool| all().find(|at| wrong(*at)).map(|at| walk.run_to(at));
-    Progress {
-        states: marks.len(),
-        waiting: marks.len() - all().count(),
-        longest: all().map(|at| distances[at]).filter(|ticks| *ticks != NEVER).max().unwrap_or(0),
-        stuck: first(&|at| distances[at] == NEVER),
-        lost_handover: first(&|at| marks[at].given_back && distances[at] > 0),
+fn marks_of<const N: usize>(config: &Config, state: &State<N>) -> [Mark; N] {
+    let operator = waits_for_an_operator(config, state);
+    std::array::from_fn(|i| {
+        let who = Who(i as u8);
+        Mark {
+            acts: state.contenders[i].acts(config, who).is_some(),
+            waits: operator || waits_for_its_user(config, state, who),
+            given_back: state.ghost.given_back,
+        }
+    })
+}
+
+impl<const N: usize> Progress<N> {
+    fn note(&mut self, walk: &Walk<N>, marks: &[Mark], distances: &[Ticks]) {
+        let all = || (0..marks.len()).filter(|at| !marks[*at].waits);
+        let first = |wrong: &dyn Fn(usize) -> bool| all().find(|at| wrong(*at)).map(|at| walk.run_to(at));
+        let longest = all().map(|at| distances[at]).filter(|ticks| *ticks != NEVER).max();
+        self.longest = self.longest.max(longest.unwrap_or(0));
+        self.waiting = self.waiting.max(marks.len() - all().count());
+        self.stuck = self.stuck.take().or_else(|| first(&|at| distances[at] == NEVER));
+        let lost = || first(&|at| marks[at].given_back && distances[at] > 0);
+        self.lost_handover = self.lost_handover.take().or_else(lost);
     }
 }
 
@@ -92,11 +109,10 @@ fn goes_well<const N: usize>(state: &State<N>, action: Action) -> bool {
 }
 
 /// Backward, ticks counting one and all other steps nothing.
-fn distances(marks: &[Mark], steps: &mut [(u32, u32, bool)]) -> Vec<Ticks> {
-    steps.sort_unstable();
+fn distances(marks: &[Mark], steps: &[(u32, u32, bool)]) -> Vec<Ticks> {
     let mut distances = vec![NEVER; marks.len()];
     let mut ahead = VecDeque::new();
-    for (at, _) in marks.iter().enumerate().filter(|(_, mark)| mark.somebody_acts) {
+    for (at, _) in marks.iter().enumerate().filter(|(_, mark)| mark.acts) {
         distances[at] = 0;
         ahead.push_back((at as u32, 0));
     }

@@ -5,7 +5,9 @@
 
 use crate::Lease;
 use crate::config::{Config, Part, Policy};
-use crate::state::{Clock, Contender, Expiry, Fence, Holder, Phase, Reason, Request, Row, State, Who};
+use crate::state::{
+    Clock, Contender, Expiry, Fence, Flight, Holder, Message, Phase, Reason, Reply, Request, State, Who,
+};
 use crate::store::{Sender, is_last, takeable};
 use stateright::Property;
 
@@ -34,7 +36,7 @@ pub const SUPERSEDED_LEARN: &str = "no renewal is granted to a tenure that is no
 /// A release costs no waiting.
 pub const AT_ONCE: &str = "immediate handover after a release";
 /// A holder that slept finds out.
-pub const LEARNS: &str = "a stalled holder learns that it was superseded";
+pub const LEARNS: &str = "a stalled holder learns from the store that its tenure is over";
 /// Where clocks are wrong, exclusion is gone.
 pub const TWO_ACT: &str = "two holders act at the same time, as wall clocks are wrong";
 /// Where nothing checks, a stale act lands.
@@ -133,12 +135,9 @@ fn is_backed<const N: usize>(config: &Config, state: &State<N>, who: Who, fence:
         let watched = one.watched.is_some_and(|ticks| ticks >= config.patience());
         takeable(config, row, by, watched)
     };
-    // A late acquire of system A's may raise the fence of its own row.
-    let own_fence = |row: Row| row.fence == fence || config.policy(who) == Policy::SystemA;
     state.row.is_some_and(|row| {
         let mut others = state.named().filter(|(other, _)| *other != who);
-        row.holder == config.id(who)
-            && own_fence(row)
+        (row.holder, row.fence) == (config.id(who), fence)
             && row.expiry != Expiry::Released
             && !others.any(|(other, one)| takes(other, one, row))
     })
@@ -189,12 +188,14 @@ fn after_a_crash<const N: usize>(lease: &Lease<N>, state: &State<N>) -> bool {
 
 /// Somebody acts while the tenure before it, had it not been released, could go on.
 fn at_once<const N: usize>(lease: &Lease<N>, state: &State<N>) -> bool {
+    let released = |flight: Flight| flight.message == Message::Answered(Reply::Released);
     let releasing = |one: &Contender| matches!(one.phase, Phase::Releasing { left: 1.., .. });
-    state.contenders.iter().any(releasing) && state.actors(&lease.config).count() > 0
+    state.contenders.iter().any(|one| releasing(one) && one.flight.is_some_and(released))
+        && state.actors(&lease.config).count() > 0
 }
 
 /// Somebody acts, and a former holder, which stalled past its deadline with a renewal under way, has been
-/// told that it is refused.
+/// told that it is refused: its row is another's, or has expired.
 fn learns<const N: usize>(lease: &Lease<N>, state: &State<N>) -> bool {
     let superseded = |one: &Contender| matches!(one.phase, Phase::Lost { reason: Reason::Superseded, .. });
     state.contenders.iter().any(superseded) && state.actors(&lease.config).count() > 0
@@ -210,20 +211,27 @@ fn one_stale<const N: usize>(_: &Lease<N>, state: &State<N>) -> bool {
     state.ghost.stale_landed
 }
 
-/// Whether the lease waits for an operator by design: a row that cannot be read, a store that went back, the
-/// integer's end, whose last fence may have been granted too late to be believed, or an expiry absurdly far ahead that
-/// nobody here may take by observation. SPEC.md R2, R11, R12.
+/// Whether the lease waits for an operator by design: a row that cannot be read, the integer's end, whose last fence may
+/// have been granted too late to be believed, or an expiry absurdly far ahead that nobody here may take by observation.
+/// SPEC.md R2, R12.
 pub fn waits_for_an_operator<const N: usize>(config: &Config, state: &State<N>) -> bool {
     let observers = config.watches(N);
     let far = |expiry, policy| expiry == Expiry::Far && (policy != Policy::Observed || !observers);
     let acquires = |one: &Contender| matches!(one.sent(), Some(Request::Acquire(..)));
     let spent = state.contenders.iter().all(|one| acquires(one) || one.phase == Phase::WentBack);
-    let stuck = state.row.is_some_and(|row| {
-        let policy = config.policy_of(row.holder);
+    state.row.is_some_and(|row| {
         row.expiry == Expiry::Unreadable
-            || far(row.expiry, policy)
+            || far(row.expiry, config.policy_of(row.holder))
             || is_last(config, row.fence)
             || (is_last(config, Fence(row.fence.0 + 1)) && spent)
-    });
-    stuck || state.is_behind() || state.contenders.iter().all(|one| one.phase == Phase::WentBack)
+    })
+}
+
+/// Whether this contender waits for its user: it has found, or will find, that the store went back, and was given no
+/// floor. SPEC.md R11.
+pub fn waits_for_its_user<const N: usize>(config: &Config, state: &State<N>, who: Who) -> bool {
+    let one = &state.contenders[who.index()];
+    let will_be_given =
+        config.has(Part::Restore) && one.phase.is_over() && config.policy(who) != Policy::SystemA;
+    one.phase == Phase::WentBack || (state.is_behind() && !one.floor_given && !will_be_given)
 }

@@ -120,22 +120,23 @@ fn writes_short(holder: Holder) -> bool {
 /// Each tenure has a fence of its own, one above the stored one; nothing but an acquire changes it. At the
 /// integer's end there is none. SPEC.md R2.
 fn next_fence(config: &Config, row: Option<Row>, floor: Fence, by: Holder) -> Option<Fence> {
-    let Some(row) = row else { return Some(Fence(floor.0 + 1)) };
-    if row.expiry == Expiry::Unreadable {
+    if row.is_some_and(|row| row.expiry == Expiry::Unreadable) {
         return Some(Fence(1)); // 'seven' + 1
     }
-    let own = row.holder == by;
-    let kept = config.breaks(if own { Variant::NoIncrementAgain } else { Variant::NoIncrement });
-    let raised = if config.breaks(Variant::FloorNotRaised) { Fence::NONE } else { floor };
-    if is_last(config, row.fence) {
-        return config.breaks(Variant::FenceSaturates).then_some(row.fence);
+    let raised = if config.breaks(Variant::FloorNotRaised) && row.is_some() { Fence::NONE } else { floor };
+    let highest = row.map_or(Fence::NONE, |row| row.fence).max(raised);
+    if is_last(config, highest) {
+        return config.breaks(Variant::FenceSaturates).then_some(highest);
     }
-    Some(if kept { row.fence } else { Fence(row.fence.max(raised).0 + 1) })
+    let own = row.is_some_and(|row| row.holder == by);
+    let kept = config.breaks(if own { Variant::NoIncrementAgain } else { Variant::NoIncrement });
+    Some(if kept && row.is_some() { highest } else { Fence(highest.0 + 1) })
 }
 
 /// Whether this is the integer's end, which is near here. SPEC.md R2.
 pub fn is_last(config: &Config, fence: Fence) -> bool {
-    let last = if config.has(Part::LostFloors) { 2 } else { 3 };
+    let forgets = config.has(Part::LostFloors) || config.has(Part::Restore);
+    let last = if forgets { 2 } else { 3 };
     config.counts_fences() && fence.0 >= last
 }
 
@@ -154,7 +155,8 @@ fn expiry(config: &Config, by: Sender) -> Expiry {
 fn renew(config: &Config, row: Option<Row>, fence: Fence, by: Sender) -> Option<Written> {
     let by_name = config.breaks(Variant::RenewalByName);
     let found = row.filter(|row| by_name || names(config, *row, fence, by, Variant::RenewalWithoutFence))?;
-    let renewed = Row { expiry: found.expiry.max(expiry(config, by)), ..found };
+    let ahead = if config.policy_of(by.holder) == Policy::SystemA { Expiry::Released } else { found.expiry };
+    let renewed = Row { expiry: ahead.max(expiry(config, by)), ..found };
     renewable(config, found, by).then_some((Some(renewed), Reply::Renewed))
 }
 

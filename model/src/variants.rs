@@ -77,6 +77,10 @@ pub enum Variant {
     LazyRenewals,
     /// An act in a transaction does not look at the row (R9.1).
     ActUnchecked,
+    /// An act in a transaction looks whose the row is, not of which tenure (R9.1).
+    ActWithoutFence,
+    /// An act in a transaction looks at the row's fence, not at whose it is (R9.1).
+    ActWithoutHolder,
     /// A gate admits a fence that is lower than the highest (R9.4).
     GateAdmitsLower,
     /// A gate admits another holder's fence that equals the highest (R9.4).

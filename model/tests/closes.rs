@@ -19,11 +19,15 @@ fn closes<const N: usize>(known: &Known<N>) -> HashSet<Action> {
         happened.insert(action);
     });
     let tell = |out: &mut dyn Write| {
-        writeln!(out, "{}:\n{explored}  somebody can hold within {} ticks", known.name, progress.longest)
+        writeln!(
+            out,
+            "{}:\n{explored}  each contender can come to act within {} ticks",
+            known.name, progress.longest
+        )
     };
     tell(&mut std::io::stdout()).ok();
     assert!(explored.is_as_known(known), "{}: {explored}", known.name);
-    assert!(progress.stuck.is_none(), "{}: nobody can hold after {:?}", known.name, progress.stuck);
+    assert!(progress.stuck.is_none(), "{}: somebody is stuck after {:?}", known.name, progress.stuck);
     assert!(progress.lost_handover.is_none(), "{}: {:?}", known.name, progress.lost_handover);
     assert_eq!((progress.states, progress.longest), (known.unique, known.wait), "{}", known.name);
     happened

@@ -126,6 +126,12 @@ pub const fn words(variant: Variant) -> &'static str {
         Variant::ActUnchecked =>
             "An act of A's first tenure is still to land when A has been granted the next one, fence 2. It \
              lands in a transaction that does not look at the row, behind the back of the second tenure.",
+        Variant::ActWithoutFence =>
+            "A begins an act in its tenure with fence 1, then acquires again: the row is A's with fence 2 when the \
+             act lands. The transaction asks whose the row is, and lets an act of a tenure that is over through.",
+        Variant::ActWithoutHolder =>
+            "The store is emptied after A has begun an act with fence 1, and B is granted fence 1 as well. The \
+             transaction compares fences only, and lets A's act through in B's tenure.",
         Variant::GateAdmitsLower =>
             "An act of A's first tenure is still under way when A's next one, fence 2, has passed the gate \
              and has read what is behind it. The gate admits the lower fence: what the second tenure has read \
