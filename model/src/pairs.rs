@@ -46,6 +46,9 @@ pub fn setting(parts: [Part; 2]) -> Config {
     let config = Config::PLAIN.with(&parts);
     let many = config.has(Part::Restore) && config.has(Part::GatedActs);
     let config = if many { config } else { config.with(&[Part::Failures]) };
+    // No system A may run while the file is replaced, so it must be able to die.
+    let dies = config.has(Part::SystemA) && config.has(Part::Replacement);
+    let config = if dies { config.with(&[Part::Crashes]) } else { config };
     let clocks = config.has(Part::ClockSteps);
     let large = config.has(Part::LostFloors) || config.has(Part::Restore) || config.has(Part::GatedActs);
     match (clocks, large, config.has(Part::Drift)) {
@@ -90,12 +93,16 @@ fn shown<const N: usize>(config: &Config, state: &State<N>, action: Action) -> P
         Action::ExecuteLate(..) | Action::ExecuteOrphaned(..) => Some(Part::LateRequests),
         Action::Execute(who) if config.policy(who) == Policy::SystemA => Some(Part::SystemA),
         Action::Land(_) => ACTS.into_iter().find(|part| config.has(*part)),
-        Action::Suffer(fault) => fault.part().iter().copied().find(|part| config.has(*part)),
         _ => None,
     };
     let last = state.row.is_some_and(|row| is_last(config, row.fence)).then_some(Part::LastFence);
     let watched = state.contenders.iter().any(|one| one.watched.is_some()).then_some(Part::Observed);
-    [by, last, watched].into_iter().flatten().fold(Parts::of(&[]), |all, part| all.and(Parts::of(&[part])))
+    let suffered: &[Part] = if let Action::Suffer(fault) = action { fault.part() } else { &[] };
+    [by, last, watched]
+        .into_iter()
+        .flatten()
+        .chain(suffered.iter().copied())
+        .fold(Parts::of(&[]), |all, part| all.and(Parts::of(&[part])))
 }
 
 const ACTS: [Part; 3] = [Part::UnfencedActs, Part::GatedActs, Part::FencedActs];
