@@ -19,7 +19,8 @@ struct Args {
 enum Command {
     /// Explore every state of each configuration, then take each rule away and show that something breaks.
     Check {
-        /// Instead, let every two parts of the world meet, each pair explored to the end: up to half an hour.
+        /// Instead, let every two parts of the world meet, each pair explored to the end: some minutes, and some GB of
+        /// memory.
         #[arg(long, conflicts_with = "large")]
         pairs: bool,
         /// Instead, explore the largest configuration: some minutes, and some GB of memory.

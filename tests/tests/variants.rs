@@ -28,8 +28,7 @@ fn the_table_of_variants_is_the_models() {
 #[test]
 fn the_runs_that_spec_shows_are_the_models() {
     let spec = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../SPEC.md")).unwrap();
-    let shown: Vec<&str> =
-        spec.split(" explain ").skip(1).filter(|text| text.contains("```text")).collect();
+    let shown: Vec<&str> = spec.split(" explain ").skip(1).filter(|text| text.contains("```text")).collect();
     assert_eq!(shown.len(), 3, "three runs are shown");
     for text in shown {
         let name = text.split(['\n', '`']).next().unwrap();
