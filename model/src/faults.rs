@@ -150,7 +150,7 @@ impl<const N: usize> State<N> {
         }
     }
 
-    /// While nobody acts and everybody who may contend has a floor; else SPEC.md promises no exclusion, only what
+    /// While nobody acts and everybody who may contend has the highest fence for a floor; else SPEC.md promises no exclusion, only what
     /// a gate does. The data that acts in the store had written went back with it. SPEC.md R11.
     fn go_back(&mut self, config: &Config, row: Option<Row>) -> Option<()> {
         let forgotten = config.has(Part::LostFloors);

@@ -211,27 +211,26 @@ fn one_stale<const N: usize>(_: &Lease<N>, state: &State<N>) -> bool {
     state.ghost.stale_landed
 }
 
-/// Whether the lease waits for an operator by design: a row that cannot be read, the integer's end, whose last fence may
-/// have been granted too late to be believed, or an expiry absurdly far ahead that nobody here may take by observation.
+/// Whether the lease waits for an operator by design: a row that cannot be read, the integer's end, or an expiry
+/// absurdly far ahead that nobody here may take by observation.
 /// SPEC.md R2, R12.
 pub fn waits_for_an_operator<const N: usize>(config: &Config, state: &State<N>) -> bool {
     let observers = config.watches(N);
     let far = |expiry, policy| expiry == Expiry::Far && (policy != Policy::Observed || !observers);
-    let acquires = |one: &Contender| matches!(one.sent(), Some(Request::Acquire(..)));
-    let spent = state.contenders.iter().all(|one| acquires(one) || one.phase == Phase::WentBack);
     state.row.is_some_and(|row| {
         row.expiry == Expiry::Unreadable
             || far(row.expiry, config.policy_of(row.holder))
             || is_last(config, row.fence)
-            || (is_last(config, Fence(row.fence.0 + 1)) && spent)
     })
 }
 
 /// Whether this contender waits for its user: it has found, or will find, that the store went back, and was given no
-/// floor. SPEC.md R11.
+/// floor; or the acquire that it has under way takes the last fence, perhaps too late to be believed. SPEC.md R2, R11.
 pub fn waits_for_its_user<const N: usize>(config: &Config, state: &State<N>, who: Who) -> bool {
     let one = &state.contenders[who.index()];
     let will_be_given =
         config.has(Part::Restore) && one.phase.is_over() && config.policy(who) != Policy::SystemA;
-    one.phase == Phase::WentBack || (state.is_behind() && !one.floor_given && !will_be_given)
+    let acquires = matches!(one.sent(), Some(Request::Acquire(..)));
+    let takes_last = state.row.is_some_and(|row| is_last(config, Fence(row.fence.0 + 1))) && acquires;
+    one.phase == Phase::WentBack || takes_last || (state.is_behind() && !one.floor_given && !will_be_given)
 }
