@@ -1,5 +1,5 @@
 //! A walk through all states that looks at everything at once: how many there are, which properties break, which
-//! witnesses are found, and what happened.
+//! witnesses are found.
 
 use crate::Lease;
 use crate::actions::Action;
@@ -18,8 +18,6 @@ pub struct Survey {
     pub depth: usize,
     /// The properties that are not as they should be: broken, or never witnessed.
     pub wrong: Vec<&'static str>,
-    /// The actions that changed something, somewhere.
-    pub happened: Vec<Action>,
 }
 
 /// Looks at all states. Tells before each level how many states are known, and how many of them are ahead; and of each
@@ -32,8 +30,7 @@ pub fn survey<const N: usize>(
     let properties = lease.properties();
     let mut decided = vec![false; properties.len()];
     let mut walk = Walk::new(lease.clone());
-    let mut found =
-        Survey { generated: walk.known(), unique: 0, depth: 0, wrong: Vec::new(), happened: Vec::new() };
+    let mut found = Survey { generated: walk.known(), unique: 0, depth: 0, wrong: Vec::new() };
     while walk.known() > found.unique {
         tell(walk.known(), walk.known() - found.unique);
         found.unique = walk.known();
@@ -46,9 +43,6 @@ pub fn survey<const N: usize>(
         walk.advance(|state, from, action, to| {
             visit(state, from, action, to);
             found.generated += 1;
-            if !found.happened.contains(&action) {
-                found.happened.push(action);
-            }
         });
     }
     let wrong = properties.iter().zip(decided);
