@@ -130,7 +130,7 @@ pub const fn setting(variant: Variant) -> Config {
 impl Config {
     /// This, with the policy `Observed` for all.
     pub const fn all_observe(mut self) -> Config {
-        self.policies = [Policy::Observed; 3];
+        self.policies = [Policy::Observed; 5];
         self
     }
 }

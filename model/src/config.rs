@@ -104,7 +104,7 @@ pub struct Config {
     /// What can happen.
     pub parts: Parts,
     /// Each contender's policy, by its place.
-    pub policies: [Policy; 3],
+    pub policies: [Policy; 5],
     /// Whether contenders whose clocks agree are interchangeable: fewer states, but who is A in one
     /// state may be B in the next, so this is not for reading (see [`crate::fold`]).
     pub fold: bool,
@@ -118,7 +118,7 @@ impl Config {
         ttl: 3,
         skew: 1,
         parts: Parts::of(&[]),
-        policies: [Policy::WallClock; 3],
+        policies: [Policy::WallClock; 5],
         fold: false,
         variant: None,
     };

@@ -83,7 +83,7 @@ fn predicate(mv: Move) -> &'static str {
         Move::Shutdown => "is asked to shut down",
         Move::StopWork => "sees that its work has stopped",
         Move::DropWork => "has its work dropped",
-        Move::Leave => "gives up on its release",
+        Move::Leave => "ends, and releases nothing",
         Move::Crash => "crashes",
         Move::Restart => "starts again, as a new contender",
         Move::Begin => "looks at its deadline and begins an act",

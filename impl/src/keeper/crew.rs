@@ -154,10 +154,25 @@ impl Crew {
 
     /// One turn of a store thread that is served by hand.
     pub(super) fn serve(&mut self) -> bool {
+        self.worker().is_some_and(Worker::turn)
+    }
+
+    /// The same, carried out by somebody else.
+    pub(super) fn serve_by(&mut self, carry_out: impl FnMut(&[Request]) -> Vec<Answer>) -> bool {
+        self.worker().is_some_and(|worker| worker.turn_by(carry_out))
+    }
+
+    fn worker(&mut self) -> Option<&mut Worker> {
         match &mut self.hire {
-            Hire::ByHand(workers) => workers.last_mut().is_some_and(Worker::turn),
-            Hire::Threads => false,
+            Hire::ByHand(workers) => workers.last_mut(),
+            Hire::Threads => None,
         }
+    }
+
+    /// What was not carried out yet: what lies on the desk, and what waits for it.
+    pub(super) fn asked(&self) -> Vec<Request> {
+        let waiting = self.waiting.iter().map(|(_, request)| request.clone());
+        self.desk.asked().into_iter().chain(waiting).collect()
     }
 }
 

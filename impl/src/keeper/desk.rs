@@ -34,6 +34,25 @@ impl Desk {
         self.bell.ring();
     }
 
+    /// What lies there, and was not begun.
+    pub(super) fn asked(&self) -> Vec<Request> {
+        self.lock().batch.clone().unwrap_or_default()
+    }
+
+    /// Carries out the batch that lies there, if one does, and tells the keeper.
+    fn serve(
+        &self,
+        clock: &dyn Clock,
+        keeper: &Bell,
+        carry_out: impl FnMut(&[Request]) -> Vec<Answer>,
+    ) -> bool {
+        let Some(batch) = self.lock().batch.take() else { return false };
+        let answers = execute(carry_out, clock, &batch);
+        self.lock().answers = Some(answers);
+        keeper.ring();
+        true
+    }
+
     pub(super) fn answers(&self) -> Option<Vec<Answer>> {
         self.lock().answers.take()
     }
@@ -96,10 +115,12 @@ impl Worker {
 
     /// Carries out the batch that lies there, if one does.
     pub(super) fn turn(&mut self) -> bool {
-        let Some(batch) = self.desk.lock().batch.take() else { return false };
-        let answers = execute(&mut *self.store, &*self.clock, &batch);
-        self.desk.lock().answers = Some(answers);
-        self.keeper.ring();
-        true
+        let store = &mut self.store;
+        self.desk.serve(&*self.clock, &self.keeper, |batch| store.execute(batch))
+    }
+
+    /// The same, carried out by somebody else.
+    pub(super) fn turn_by(&mut self, carry_out: impl FnMut(&[Request]) -> Vec<Answer>) -> bool {
+        self.desk.serve(&*self.clock, &self.keeper, carry_out)
     }
 }

@@ -37,7 +37,7 @@ pub(crate) use watch::{Sightings, Watch};
 
 use crate::clock::Clock;
 use crate::elector::AcquireError;
-use crate::protocol::{End, Fence, HolderId, Label, LocalTime, Reply, RequestId, Timing};
+use crate::protocol::{End, Fence, HolderId, Label, LocalTime, Reply, Request, RequestId, Timing};
 use crate::random::{Dice, NoRandomness};
 use crate::store::{Answer, Store};
 use closing::Shutdown;
@@ -156,6 +156,19 @@ impl Keeper {
     /// something did; the next step takes in the answers.
     pub fn serve(&mut self) -> bool {
         self.crew.serve()
+    }
+
+    /// The same, carried out by `carry_out`, which gives an answer for each request in order: a
+    /// [`SqliteStore`](crate::store::SqliteStore) of a simulation's own, or one that is made to fail. What it finds busy is
+    /// asked again, with pauses by the clock, until its time is up; what is out of time already is not asked.
+    pub fn serve_by(&mut self, carry_out: impl FnMut(&[Request]) -> Vec<Answer>) -> bool {
+        self.crew.serve_by(carry_out)
+    }
+
+    /// What waits to be carried out: first what lies on the store thread's desk, then what follows. A call that hangs is
+    /// one that is not served; when its time is up, the next [`step`](Self::step) gives up on it.
+    pub fn asked(&self) -> Vec<Request> {
+        self.crew.asked()
     }
 
     fn carry_out(&mut self, now: LocalTime, order: Order) {

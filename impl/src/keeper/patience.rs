@@ -3,7 +3,7 @@
 use crate::clock::Clock;
 use crate::protocol::Request;
 use crate::random;
-use crate::store::{Answer, Store, StoreError};
+use crate::store::{Answer, StoreError};
 use std::time::Duration;
 
 /// How long the write lock is waited for between two tries: doubling from the first to the last. SQLite's own
@@ -17,7 +17,11 @@ const ANSWER_LEAD_MS: u64 = 5;
 
 /// Carries out a batch; what found the store busy is asked again, each until it is given up on. What was given up on
 /// before it was begun is not begun.
-pub(super) fn execute(store: &mut dyn Store, clock: &dyn Clock, batch: &[Request]) -> Vec<Answer> {
+pub(super) fn execute(
+    mut carry_out: impl FnMut(&[Request]) -> Vec<Answer>,
+    clock: &dyn Clock,
+    batch: &[Request],
+) -> Vec<Answer> {
     let mut answers: Vec<Answer> = batch.iter().map(|_| Err(StoreError::NotBegun)).collect();
     let mut open: Vec<usize> = (0..batch.len()).collect();
     let mut pauses = Pauses::default();
@@ -30,7 +34,7 @@ pub(super) fn execute(store: &mut dyn Store, clock: &dyn Clock, batch: &[Request
         }
         pauses.take(clock);
         let again: Vec<Request> = open.iter().map(|i| batch[*i].clone()).collect();
-        for (i, answer) in open.iter().zip(store.execute(&again)) {
+        for (i, answer) in open.iter().zip(carry_out(&again)) {
             answers[*i] = answer;
         }
         open.retain(|i| answers[*i].as_ref().is_err_and(StoreError::is_busy));
@@ -97,17 +101,13 @@ mod tests {
         store: SqliteStore,
     }
 
-    impl Store for LetsGoAfter {
+    impl LetsGoAfter {
         fn execute(&mut self, batch: &[Request]) -> Vec<Answer> {
             self.tries -= 1;
             if self.tries == 0 {
                 self.other = None;
             }
             self.store.execute(batch)
-        }
-
-        fn another(&self) -> Box<dyn Store> {
-            Store::another(&self.store)
         }
     }
 
@@ -123,7 +123,7 @@ mod tests {
         let store = stage.store();
         let mut store = LetsGoAfter { tries: 50, other: Some(stage.lock()), store };
         let request = acquire("worker", LocalTime::from_millis(u64::MAX));
-        let answers = execute(&mut store, &*stage.clock, &[request]);
+        let answers = execute(|batch| store.execute(batch), &*stage.clock, &[request]);
         assert!(matches!(&answers[..], [Ok(Reply::Granted(_))]), "{answers:?}");
         assert_eq!(store.tries, 0);
     }
@@ -133,7 +133,7 @@ mod tests {
         let stage = Stage::new();
         let (mut store, _other) = (stage.store(), stage.lock());
         let give_up_at = stage.clock.local().plus(500);
-        let answers = execute(&mut store, &*stage.clock, &[acquire("worker", give_up_at)]);
+        let answers = execute(|batch| store.execute(batch), &*stage.clock, &[acquire("worker", give_up_at)]);
         assert!(matches!(&answers[..], [Err(StoreError::Busy)]), "{answers:?}");
         let ended = stage.clock.local();
         assert!(ended >= give_up_at.minus(ANSWER_LEAD_MS) && ended < give_up_at, "in time to be told");
@@ -145,9 +145,9 @@ mod tests {
         let mut store = stage.store();
         let now = stage.clock.local();
         let batch = [acquire("late", now), acquire("worker", now.plus(1_000))];
-        let answers = execute(&mut store, &*stage.clock, &batch);
+        let answers = execute(|batch| store.execute(batch), &*stage.clock, &batch);
         assert!(matches!(&answers[..], [Err(StoreError::NotBegun), Ok(Reply::Granted(_))]), "{answers:?}");
-        let again = execute(&mut store, &*stage.clock, &[acquire("late", now.plus(1_000))]);
+        let again = execute(|batch| store.execute(batch), &*stage.clock, &[acquire("late", now.plus(1_000))]);
         assert!(matches!(&again[..], [Ok(Reply::Granted(fence))] if fence.get() == 1), "{again:?}");
     }
 }

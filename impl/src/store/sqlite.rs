@@ -90,6 +90,12 @@ impl SqliteStore {
         &self.path
     }
 
+    /// Its connection, unless it is to be opened anew: for what concerns this connection alone, such as
+    /// `PRAGMA max_page_count`. Leave no transaction open on it, and its durability settings as they are (SPEC.md R8).
+    pub fn connection(&self) -> Option<&Connection> {
+        self.opened.as_ref().map(|opened| &opened.connection)
+    }
+
     /// Carries out requests, all that write in one transaction: one sync, however many. Answers in order.
     ///
     /// A reply means that it is committed and would survive a power loss (SPEC.md R8). [`StoreError`] says

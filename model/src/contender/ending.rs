@@ -16,19 +16,20 @@ impl Contender {
         over.then(|| unlatched.or_else(|| self.now(lost)))?
     }
 
-    /// Without a tenure there is nothing to wind down; an acquire in flight is awaited; a holder goes
-    /// on renewing until its work has stopped. SPEC.md R6.
+    /// Without a tenure there is nothing to wind down, but if an acquire's fate is open it reads once more; an acquire in
+    /// flight is awaited; a holder goes on renewing until its work has stopped. SPEC.md R6, R7.
     pub(super) fn shutdown(self, scene: Scene<'_>) -> Option<Self> {
         if self.stopping || !scene.has(Part::Shutdowns) {
             return None;
         }
         let stopping = Contender { stopping: true, ..self };
         match self.phase {
-            Phase::Waiting | Phase::Reading(_) => self.ended(),
+            Phase::Reading(_) => self.ended(),
             Phase::Holding { fence, .. } if scene.breaks(Variant::ReleaseFirst) => {
                 stopping.send(self.phase, Request::Release(fence), 0)
             }
-            Phase::Acquiring
+            Phase::Waiting
+            | Phase::Acquiring
             | Phase::Holding { .. }
             | Phase::Dropped { .. }
             | Phase::Lost { .. }
@@ -59,10 +60,14 @@ impl Contender {
         }
     }
 
-    /// Without an answer to its release it may go on all the same; the row expires by itself.
+    /// Without an answer to its release it may go on all the same; the row expires by itself. Whoever is to stop and waits
+    /// ends if no acquire's fate is open, or if the read that was to tell it fails.
     pub(super) fn leave(self) -> Option<Self> {
-        let Phase::Releasing { .. } = self.phase else { return None };
-        self.let_go()
+        match self.phase {
+            Phase::Waiting if self.stopping => self.ended(),
+            Phase::Releasing { .. } => self.let_go(),
+            _ => None,
+        }
     }
 
     /// At any moment; nothing is told to anybody.

@@ -35,7 +35,7 @@ pub enum Move {
     StopWork,
     /// Its work is dropped.
     DropWork,
-    /// It gives up releasing; the lease runs out.
+    /// It gives up releasing, and the lease runs out; or it was to stop, and there is nothing to release.
     Leave,
     /// It crashes.
     Crash,
@@ -111,7 +111,10 @@ impl Contender {
             Move::Renew | Move::NoticeDeadline | Move::DropWork | Move::Begin => {
                 matches!(phase, Phase::Holding { .. })
             }
-            Move::Release | Move::Leave => matches!(phase, Phase::Releasing { .. }),
+            Move::Release => matches!(phase, Phase::Releasing { .. }),
+            Move::Leave => {
+                matches!(phase, Phase::Releasing { .. }) || (phase == Phase::Waiting && self.stopping)
+            }
             Move::Deliver => matches!(self.flight, Some(Flight { message: Message::Answered(_), .. })),
             Move::Fail => self.flight.is_some(),
             Move::StopWork => self.works().is_some(),
