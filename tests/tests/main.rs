@@ -17,5 +17,6 @@ mod moved;
 mod race;
 mod refusals;
 mod system_a;
+mod traces;
 mod unreadable;
 mod variants;

@@ -162,9 +162,13 @@ impl Crew {
         self.worker().is_some_and(|worker| worker.turn_by(carry_out))
     }
 
+    /// The one at work. Whoever serves by hand has returned from the call that hung, if one did.
     fn worker(&mut self) -> Option<&mut Worker> {
         match &mut self.hire {
-            Hire::ByHand(workers) => workers.last_mut(),
+            Hire::ByHand(workers) => {
+                workers.retain(|worker| !worker.is_given_up());
+                workers.last_mut()
+            }
             Hire::Threads => None,
         }
     }

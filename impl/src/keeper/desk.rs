@@ -104,9 +104,14 @@ impl Worker {
         Self { desk: Arc::clone(desk), store, clock, keeper, _end: end }
     }
 
+    /// Whether nobody will come back to its desk.
+    pub(super) fn is_given_up(&self) -> bool {
+        self.desk.lock().closed
+    }
+
     /// Serves until the desk is closed: the body of a store thread.
     pub(super) fn serve(mut self) {
-        while !self.desk.lock().closed {
+        while !self.is_given_up() {
             if !self.turn() {
                 self.clock.wait(&self.desk.bell, None);
             }

@@ -2,8 +2,10 @@
 
 use super::{Bar, Idle, Moment, Story, Way, Wire, wrapped};
 
-/// The width of it all.
+/// The width of it all, for up to three contenders.
 const WIDTH: usize = 100;
+/// The least width of a contender's lane: of more contenders all is wider.
+const LANE: usize = 24;
 /// Of the time at the left.
 const TIME: usize = 4;
 /// Of a contender's bar.
@@ -18,7 +20,7 @@ const LEGEND: [&str; 4] = [
     "store: holder, fence, ticks until it expires; t: ticks passed; acts for n: ticks to its deadline",
 ];
 
-/// The story as text, at most 100 columns wide.
+/// The story as text, at most 100 columns wide for up to three contenders.
 pub fn terminal(story: &Story) -> String {
     let places = Places::of(story.lanes.len());
     let mut lines = vec![story.title.clone(), story.times.clone(), String::new()];
@@ -41,6 +43,7 @@ pub fn terminal(story: &Story) -> String {
 /// Where everything is: half of the contenders on each side of the store, so that between two nobody's requests cross
 /// another's lane.
 struct Places {
+    width: usize,
     bars: Vec<usize>,
     note: usize,
     store: usize,
@@ -49,7 +52,8 @@ struct Places {
 
 impl Places {
     fn of(lanes: usize) -> Places {
-        let lane = (WIDTH - TIME - STORE) / lanes.max(1);
+        let width = WIDTH.max(TIME + STORE + LANE * lanes);
+        let lane = (width - TIME - STORE) / lanes.max(1);
         // Between a lane and the store at least “granted 1” must fit.
         let note = ((lane - BAR) * 11 / 20).min(lane.saturating_sub(BAR + 11));
         let left = lanes.div_ceil(2);
@@ -58,7 +62,7 @@ impl Places {
             true => TIME + i * lane + note,
             false => store + STORE + (i - left) * lane + lane - note - BAR,
         };
-        Places { bars: (0..lanes).map(bar).collect(), note, store, left }
+        Places { width, bars: (0..lanes).map(bar).collect(), note, store, left }
     }
 
     fn is_left(&self, lane: usize) -> bool {
@@ -79,8 +83,8 @@ impl Places {
 struct Line(Vec<char>);
 
 impl Line {
-    fn new() -> Line {
-        Line(vec![' '; WIDTH])
+    fn new(places: &Places) -> Line {
+        Line(vec![' '; places.width])
     }
 
     /// Writes over what is there; what does not fit is left off.
@@ -96,7 +100,7 @@ impl Line {
 }
 
 fn head(places: &Places, story: &Story) -> Vec<String> {
-    let (mut names, mut under) = (Line::new(), Line::new());
+    let (mut names, mut under) = (Line::new(places), Line::new(places));
     names.put(0, "t");
     names.put(places.store + 2, "store");
     under.put(0, "0");
@@ -133,7 +137,7 @@ fn lines_of(places: &Places, before: Option<&Moment>, moment: &Moment) -> Vec<St
     }
     let nothing_more = moment.across.is_some() && store.is_empty() && all.iter().all(Vec::is_empty);
     for row in 0..if nothing_more { 0 } else { height } {
-        let mut line = Line::new();
+        let mut line = Line::new(places);
         if row == 0 {
             put_wires(&mut line, places, moment);
         }
@@ -220,7 +224,7 @@ fn put_bar(
 
 /// Marks what is wrong.
 fn end(places: &Places, story: &Story) -> String {
-    let mut line = Line::new();
+    let mut line = Line::new(places);
     put_store(&mut line, places, if story.store_wrong { "✗" } else { "" });
     for (i, wrong) in story.wrong.iter().enumerate() {
         line.put(places.bars[i] + 1, if *wrong { "✗" } else { " " });
