@@ -8,7 +8,6 @@ use model::config::{Config, Part};
 use model::contender::Move;
 use model::state::Who;
 use proptest::prelude::*;
-use proptest::strategy::Union;
 use std::fmt;
 
 /// One thing that is tried: an action of the model, and what befalls the store when a request comes to be carried out.
@@ -65,28 +64,31 @@ impl World {
         trace.prop_map(move |trace| (self.clone(), trace))
     }
 
+    /// Drawn by a number, since a choice of strategies costs more than playing what was chosen. It is not made simpler: of a
+    /// trace that fails, tries are left out.
     fn tries(&self) -> impl Strategy<Value = Try> + use<> {
         let (config, contenders) = (self.config(), self.contenders);
         let possible = Action::all(contenders)
             .filter(|action| action.is_of(&config, contenders) && cannot(*action).is_none());
-        let actions = Union::new_weighted(possible.map(|action| (weight(action, contenders), Just(action))).collect());
-        let blackouts = prop_oneof![
-            6 => Just(None),
-            1 => proptest::sample::select(&Blackout::ALL[..]).prop_map(Some),
-        ];
-        (actions, blackouts).prop_map(|(action, befalls)| {
+        let weights = possible.flat_map(|action| std::iter::repeat_n(action, weight(action, contenders)));
+        let drawn: Vec<Action> = weights.collect();
+        (0..drawn.len(), 0..BLACKOUT_ONE_OF).no_shrink().prop_map(move |(which, blackout)| {
+            let action = drawn[which];
             let is_served = matches!(action, Action::Execute(_) | Action::Move(_, Move::Read));
-            Try { action, befalls: befalls.filter(|_| is_served) }
+            Try { action, befalls: Blackout::ALL.get(blackout).copied().filter(|_| is_served) }
         })
     }
 }
 
+/// Of so many requests that come to be carried out, each kind of blackout befalls one.
+const BLACKOUT_ONE_OF: usize = 35;
+
 /// How likely it is to be tried. What leads on is; what ends things is not, or nothing would come of anything. The first
 /// two contenders do most.
-fn weight(action: Action, contenders: usize) -> u32 {
-    let of = |who: Who, weight: u32| weight * if who.0 < 2 { 3 } else { 1 };
+fn weight(action: Action, contenders: usize) -> usize {
+    let of = |who: Who, weight: usize| weight * if who.0 < 2 { 3 } else { 1 };
     match action {
-        Action::Tick(Local::Steady) => 70 * contenders.min(3) as u32,
+        Action::Tick(Local::Steady) => 70 * contenders.min(3),
         Action::Tick(_) | Action::Enter(_) | Action::Land(_) => 1,
         Action::Step(who, _) => of(who, 1),
         Action::Execute(who) => of(who, 60),
