@@ -6,7 +6,7 @@ use crate::config::{Config, Part, Policy, Variant};
 use crate::contender::{Move, Scene};
 use crate::faults::Fault;
 use crate::state::{
-    Clock, Expiry, Fence, Flight, Holder, LateKind, Message, Reply, Request, Row, Seen, State, Ticks, Who,
+    Clock, Expiry, Fence, Flight, LateKind, Message, Reply, Request, Row, Seen, State, Ticks, Who,
 };
 use crate::store::{self, Sender};
 
@@ -137,17 +137,8 @@ impl<const N: usize> State<N> {
             Action::Step(who, clock) => self.step(config, who, clock),
             Action::Move(who, mv) => self.make(config, who, mv),
             Action::Execute(who) => self.execute(config, who),
-            Action::ExecuteLate(who, kind) => {
-                let request = self.late_request(kind, self.late[who.index()].has(kind))?;
-                let sender = Sender { age: 0, ..self.sender(config, who) };
-                self.write(config, request, sender, false);
-                Some(())
-            }
-            Action::ExecuteOrphaned(policy, clock, kind) => {
-                let exists = self.orphaned[policy as usize].has(kind);
-                let request = self.late_request(kind, exists)?;
-                config.clocks().contains(&clock).then_some(())?;
-                let sender = Sender { holder: Holder::Gone(policy), clock, age: 0 };
+            Action::ExecuteLate(..) | Action::ExecuteOrphaned(..) => {
+                let (request, sender) = self.asked(config, action)?;
                 self.write(config, request, sender, false);
                 Some(())
             }
@@ -242,17 +233,6 @@ impl<const N: usize> State<N> {
         let (row, reply) = store::carry_out(config, self.old_file, request, sender);
         self.old_file = row;
         reply
-    }
-
-    /// A late request, as it was sent: it is bound to the row as it is.
-    fn late_request(&self, kind: LateKind, exists: bool) -> Option<Request> {
-        let seen = Seen::of(self.row);
-        exists.then(|| match kind {
-            LateKind::Acquire => Some(Request::Acquire(seen, Fence::NONE)),
-            LateKind::AcquireAbove => Some(Request::Acquire(seen, self.ghost.top)),
-            LateKind::Renew => self.row.map(|row| Request::Renew(row.fence)),
-            LateKind::Release => self.row.map(|row| Request::Release(row.fence)),
-        })?
     }
 
     /// A request meets the row; what the properties need to know of it is put down.

@@ -1,6 +1,10 @@
 //! What contenders ask the store for, and what it answers.
 
-use crate::state::{Fence, Holder, Row, Ticks};
+use crate::actions::Action;
+use crate::config::Config;
+use crate::faults::Fault;
+use crate::state::{Fence, Holder, Row, State, Ticks};
+use crate::store::Sender;
 
 /// The row as a read showed it, as far as an acquire is bound to it: absent, or exactly that holder
 /// and fence. SPEC.md R1.
@@ -120,5 +124,39 @@ impl Late {
     pub fn keep(self, kinds: &[LateKind], keep: bool) -> Late {
         let of_these = kinds.iter().fold(Late::default(), |all, kind| all.and(Late::only(*kind)));
         if keep { self } else { Late(self.0 & !of_these.0) }
+    }
+}
+
+impl<const N: usize> State<N> {
+    /// The request that the store carries out by this action, and who asks. A file that has moved carries out nothing.
+    pub fn asked(&self, config: &Config, action: Action) -> Option<(Request, Sender)> {
+        match action {
+            Action::Execute(who) | Action::Suffer(Fault::FailButWrite(who)) => {
+                let contender = self.contenders[who.index()];
+                let request = contender.sent().filter(|_| !contender.moved)?;
+                Some((request, self.sender(config, who)))
+            }
+            Action::ExecuteLate(who, kind) => {
+                let request = self.late_request(kind, self.late[who.index()].has(kind))?;
+                Some((request, Sender { age: 0, ..self.sender(config, who) }))
+            }
+            Action::ExecuteOrphaned(policy, clock, kind) => {
+                let request = self.late_request(kind, self.orphaned[policy as usize].has(kind))?;
+                config.clocks().contains(&clock).then_some(())?;
+                Some((request, Sender { holder: Holder::Gone(policy), clock, age: 0 }))
+            }
+            _ => None,
+        }
+    }
+
+    /// A late request, as it was sent: it is bound to the row as it is.
+    fn late_request(&self, kind: LateKind, exists: bool) -> Option<Request> {
+        let seen = Seen::of(self.row);
+        exists.then(|| match kind {
+            LateKind::Acquire => Some(Request::Acquire(seen, Fence::NONE)),
+            LateKind::AcquireAbove => Some(Request::Acquire(seen, self.ghost.top)),
+            LateKind::Renew => self.row.map(|row| Request::Renew(row.fence)),
+            LateKind::Release => self.row.map(|row| Request::Release(row.fence)),
+        })?
     }
 }

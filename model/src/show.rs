@@ -254,14 +254,8 @@ fn why(reason: Reason) -> &'static str {
 impl Display for Flight {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         match self.message {
-            Message::Sent(Request::Acquire(seen, Fence::NONE)) => write!(f, "sent: acquire {seen}")?,
-            Message::Sent(Request::Acquire(seen, floor)) => write!(f, "sent: acquire {seen}, above {floor}")?,
-            Message::Sent(Request::Renew(fence)) => write!(f, "sent: renew {fence}")?,
-            Message::Sent(Request::Release(fence)) => write!(f, "sent: release {fence}")?,
-            Message::Answered(Reply::Granted(fence)) => write!(f, "answered: granted {fence}")?,
-            Message::Answered(Reply::Renewed) => write!(f, "answered: renewed")?,
-            Message::Answered(Reply::Released) => write!(f, "answered: released")?,
-            Message::Answered(Reply::Refused) => write!(f, "answered: refused")?,
+            Message::Sent(request) => write!(f, "sent: {request}")?,
+            Message::Answered(reply) => write!(f, "answered: {reply}")?,
         }
         match self.message {
             Message::Sent(Request::Release(_)) | Message::Answered(Reply::Released | Reply::Refused) => {
@@ -269,6 +263,28 @@ impl Display for Flight {
             }
             _ => write!(f, " (good for {})", self.left),
         }
+    }
+}
+
+impl Display for Request {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        match self {
+            Request::Acquire(seen, Fence::NONE) => write!(f, "acquire {seen}"),
+            Request::Acquire(seen, floor) => write!(f, "acquire {seen}, above {floor}"),
+            Request::Renew(fence) => write!(f, "renew {fence}"),
+            Request::Release(fence) => write!(f, "release {fence}"),
+        }
+    }
+}
+
+impl Display for Reply {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        f.write_str(match self {
+            Reply::Granted(fence) => return write!(f, "granted {fence}"),
+            Reply::Renewed => "renewed",
+            Reply::Released => "released",
+            Reply::Refused => "refused",
+        })
     }
 }
 

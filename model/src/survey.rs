@@ -1,10 +1,13 @@
 //! A walk through all states that looks at everything at once: how many there are, which properties break, which
-//! witnesses are found.
+//! witnesses are found. And one that looks at what the store is asked.
 
 use crate::Lease;
 use crate::actions::Action;
-use crate::state::State;
+use crate::config::Config;
+use crate::state::{Phase, Request, Row, State};
+use crate::store::Sender;
 use crate::walk::Walk;
+use ahash::HashSet;
 use stateright::{Expectation, Model};
 
 /// What was found.
@@ -49,4 +52,39 @@ pub fn survey<const N: usize>(
     let wrong = wrong.filter(|(p, decided)| *decided == (p.expectation == Expectation::Always));
     found.wrong = wrong.map(|(property, _)| property.name).collect();
     found
+}
+
+/// Something that the store is asked.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Asked {
+    /// Of this row.
+    pub row: Option<Row>,
+    /// This; `None`: to show it.
+    pub request: Option<Request>,
+    /// Who asks.
+    pub by: Sender,
+}
+
+/// What two contenders ask the store in any state, also where it would change nothing.
+pub fn asked(config: Config) -> HashSet<Asked> {
+    let lease = Lease::<2>::new(config);
+    let (mut walk, mut states, mut asked) = (Walk::new(lease.clone()), 0, HashSet::default());
+    while walk.known() > states {
+        states = walk.known();
+        for (_, state) in walk.level() {
+            let row = state.row;
+            let writes = lease.offered(state).filter_map(|action| state.asked(&config, action));
+            asked.extend(writes.map(|(request, by)| Asked { row, request: Some(request), by }));
+            asked.extend(readers(&config, state).map(|by| Asked { row, request: None, by }));
+        }
+        walk.advance(|_, _, _, _| ());
+    }
+    asked
+}
+
+/// A read is a move of the contender's, here, and no request. What one that is to stop makes of it is no matter of the
+/// store's.
+fn readers(config: &Config, state: &State<2>) -> impl Iterator<Item = Sender> {
+    let waiting = state.named().filter(|(_, one)| one.phase == Phase::Waiting && !one.stopping);
+    waiting.map(|(who, _)| state.sender(config, who))
 }
