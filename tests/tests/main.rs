@@ -16,6 +16,7 @@ mod mount;
 mod moved;
 mod race;
 mod refusals;
+mod rows;
 mod system_a;
 mod traces;
 mod unreadable;
