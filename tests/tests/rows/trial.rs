@@ -62,14 +62,10 @@ fn trials(case: Case, typed: bool) -> impl Iterator<Item = Trial> {
 
 /// By a connection of the test's own.
 fn put(db: &TempDb, trials: &[Trial]) {
-    let mut sql = String::from("PRAGMA synchronous = OFF; BEGIN;");
-    for Trial { put, request, .. } in trials {
-        if let Some(columns) = put {
-            let (name, columns) = (request.lease.as_str(), columns.join(", "));
-            sql += &format!("INSERT INTO instance_leases VALUES ('{name}', {columns});\n");
-        }
-    }
-    db.execute(&(sql + "COMMIT"));
+    let rows = trials.iter().filter_map(|Trial { put, request, .. }| {
+        Some(format!("('{}', {})", request.lease.as_str(), put.as_ref()?.join(", ")))
+    });
+    db.execute(&format!("INSERT INTO instance_leases VALUES {}", rows.collect::<Vec<_>>().join(",\n")));
 }
 
 fn stored(db: &TempDb) -> HashMap<String, Stored> {
