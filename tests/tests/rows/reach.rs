@@ -40,7 +40,7 @@ impl Case {
 
     /// What a store can tell of it: cases that are alike in this are one. Who is A and who is B makes no difference; nor
     /// do the fences, but in how they compare and how far the last one is.
-    fn told(&self) -> String {
+    fn key(&self) -> String {
         let (Config { ttl, skew, .. }, Asked { row, request, by }) = (self.config, self.asked);
         let row = row.map(|row| (self.whose(row.holder), self.rank(row.fence), row.expiry));
         let request = match request {
@@ -53,6 +53,14 @@ impl Case {
         };
         let policy = self.config.policy_of(by.holder);
         format!("{row:?} {request} {policy:?} {:?} {ttl} {skew}", by.clock)
+    }
+
+    /// In words.
+    pub(super) fn told(&self) -> String {
+        let (Config { ttl, skew, .. }, Asked { row, request, by }) = (self.config, self.asked);
+        let row = row.map_or("no row".to_owned(), |row| row.to_string());
+        let request = request.map_or("read".to_owned(), |request| request.to_string());
+        format!("{row}; {} asks: {request} (its clock: {:?}; TTL {ttl}, skew {skew})", by.holder, by.clock)
     }
 
     fn seen(&self, seen: Seen) -> String {
@@ -124,7 +132,7 @@ pub(super) fn reach() -> Reached {
     let work = || {
         while let Some(config) = next() {
             let cases = asked(config).into_iter().map(|asked| Case { config, asked });
-            found.lock().unwrap().extend(cases.map(|case| (case.told(), case)));
+            found.lock().unwrap().extend(cases.map(|case| (case.key(), case)));
         }
     };
     std::thread::scope(|scope| {
@@ -141,12 +149,12 @@ fn sort_out(found: &BTreeMap<String, Case>) -> Reached {
         match case.excluded() {
             Some(why) => *reached.excluded.entry(why).or_default() += 1,
             None => {
-                forgotten.extend(case.forgotten().map(|case| (case.told(), case)));
+                forgotten.extend(case.forgotten().map(|case| (case.key(), case)));
                 reached.asked.push(*case);
             }
         }
     }
-    forgotten.retain(|told, _| !found.contains_key(told));
+    forgotten.retain(|key, _| !found.contains_key(key));
     reached.forgotten = forgotten.into_values().collect();
     reached
 }

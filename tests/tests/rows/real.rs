@@ -88,8 +88,8 @@ impl Real {
         self.wall() + i64::from(self.case.config.ttl) * TICK
     }
 
-    /// The rank of a fence of 0. The last one is the integer's end; and where it is far, a fence that begins again at 1
-    /// is none of the ranks.
+    /// The fence of the rank 0. The last one is the integer's end; and where that is far, a fence that began again at 1
+    /// would be none of the ranks.
     fn lowest(&self) -> i64 {
         match (self.case.asked.row, self.case.last()) {
             (None, _) => 0,
@@ -128,18 +128,23 @@ impl Real {
 
     /// What the model's row may be in a table that keeps SPEC.md's types, or in one that keeps any.
     pub(super) fn rows(&self, row: Row, typed: bool) -> Vec<Columns> {
-        let sound = |at: i64| {
-            let fence = self.fence(row.fence).get();
-            [format!("'{}'", self.id(row.holder)), fence.to_string(), BEGAN.to_string(), at.to_string()]
-        };
-        if row.expiry != Expiry::Unreadable {
-            return self.expiries(row).into_iter().map(sound).collect();
+        if row.expiry == Expiry::Unreadable {
+            return self.garbled(row, typed);
         }
-        // Whatever else is there: released, expired, or live.
+        self.expiries(row).into_iter().map(|at| self.columns(row, at)).collect()
+    }
+
+    fn columns(&self, row: Row, expires_at: i64) -> Columns {
+        let holder = format!("'{}'", self.id(row.holder));
+        [holder, self.fence(row.fence).get().to_string(), BEGAN.to_string(), expires_at.to_string()]
+    }
+
+    /// One bad column; whatever the others say: released, expired, or live.
+    fn garbled(&self, row: Row, typed: bool) -> Vec<Columns> {
         let bad = BAD.iter().filter(|(_, _, kept)| *kept || !typed);
         let garbled = bad.flat_map(|(column, bad, _)| {
             [0, 1, NOW + 2 * TICK].map(|at| {
-                let mut columns = sound(at);
+                let mut columns = self.columns(row, at);
                 columns[*column] = (*bad).to_owned();
                 columns
             })
@@ -186,36 +191,39 @@ impl Real {
     }
 
     fn bounds(&self, seen: Seen) -> Vec<Bound> {
-        let bound = |holder, fence: i64| self.bound(self.id_of(holder), protocol::Fence::new(fence)?);
-        match (seen, self.case.asked.row) {
-            (Seen::Absent, _) => vec![Bound::Absent],
-            (Seen::Row(holder, fence), _) => {
-                self.bound(self.id(holder), self.fence(fence)).into_iter().collect()
-            }
-            // No more: no row, or one with another fence, or of another holder.
-            (Seen::Outdated, Some(row)) => {
-                let (whose, fence) = (self.case.whose(row.holder), self.fence(row.fence).get());
-                let other = if whose == Whose::Own { Whose::Others(Policy::WallClock) } else { Whose::Own };
-                let seen = [(whose, fence - 1), (whose, fence.wrapping_add(1)), (other, fence)];
-                let seen = seen.into_iter().filter_map(|(whose, fence)| bound(whose, fence));
-                std::iter::once(Bound::Absent).chain(seen).collect()
-            }
-            (Seen::Outdated, None) => [Whose::Own, Whose::Others(Policy::WallClock)]
-                .map(|whose| bound(whose, 1))
-                .into_iter()
-                .flatten()
-                .collect(),
-            (Seen::Unseen, _) => unreachable!("only system A does not look"),
+        match seen {
+            Seen::Absent => vec![Bound::Absent],
+            Seen::Row(holder, fence) => vec![self.bound(self.id(holder), self.fence(fence))],
+            Seen::Outdated => self.outdated(),
+            Seen::Unseen => unreachable!("only system A does not look"),
         }
     }
 
-    /// The acquire that the shipped contender sends when it has read that row, and found it free.
-    fn bound(&self, holder: String, fence: protocol::Fence) -> Option<Bound> {
-        let (fence_read, at) = (protocol::Fence::FIRST, WallTime::RELEASED);
-        let row = protocol::Row { holder, fence: fence_read, acquired_at: at, expires_at: at };
-        match self.after_reading(protocol::Seen::Row(row)).request?.action {
-            Action::Acquire(Bound::Seen { holder, free, .. }) => Some(Bound::Seen { holder, fence, free }),
-            _ => None,
+    /// What is no more: no row, or one with another fence, or of another holder.
+    fn outdated(&self) -> Vec<Bound> {
+        let stranger = Whose::Others(Policy::WallClock);
+        let bound = |(whose, fence)| self.bound(self.id_of(whose), fence);
+        let Some(row) = self.case.asked.row else {
+            return [(Whose::Own, protocol::Fence::FIRST), (stranger, protocol::Fence::FIRST)]
+                .map(bound)
+                .into();
+        };
+        let (whose, fence) = (self.case.whose(row.holder), self.fence(row.fence));
+        let other = if whose == Whose::Own { stranger } else { Whose::Own };
+        let next_to = [fence.get().checked_sub(1), fence.get().checked_add(1)].into_iter().flatten();
+        let next_to = next_to.filter_map(protocol::Fence::new).map(|fence| (whose, fence));
+        let seen = next_to.chain([(other, fence)]).map(bound);
+        std::iter::once(Bound::Absent).chain(seen).collect()
+    }
+
+    /// The acquire that the shipped contender sends when it has read that row, and found it free. (It sends none for the
+    /// last fence; so it is shown another.)
+    fn bound(&self, holder: String, fence: protocol::Fence) -> Bound {
+        let (first, released) = (protocol::Fence::FIRST, WallTime::RELEASED);
+        let row = protocol::Row { holder, fence: first, acquired_at: released, expires_at: released };
+        match self.after_reading(protocol::Seen::Row(row)).request.map(|request| request.action) {
+            Some(Action::Acquire(Bound::Seen { holder, free, .. })) => Bound::Seen { holder, fence, free },
+            other => panic!("a released row is acquired, and not {other:?}"),
         }
     }
 

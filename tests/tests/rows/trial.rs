@@ -20,44 +20,49 @@ struct Trial {
     request: Request,
 }
 
-/// Tries all cases in one file, and tells how many rows that were and what came out otherwise than in the model.
+/// Tries all cases in one file, and tells how many rows those were, and what came out otherwise than in the model.
 pub(super) fn try_all(db: &TempDb, typed: bool, cases: &[Case]) -> (usize, Vec<String>) {
-    let trials: Vec<Trial> = cases.iter().flat_map(|case| trials(*case, typed)).collect();
-    // Each its own lease: whatever touches another's row shows there.
-    let trials: Vec<Trial> = (0..).zip(trials).map(|(i, trial)| trial.named(i)).collect();
+    // Each its own lease, so that what touches another's row shows there.
+    let trials = (0..).zip(cases.iter().flat_map(|case| trials(*case, typed)));
+    let trials: Vec<Trial> = trials.map(|(number, trial)| trial.named(number)).collect();
     put(db, &trials);
-    let clock = SetClock::new();
-    let (mut store, mut wrong) = (db.store(&clock), Vec::new());
     let before = stored(db);
-    let mut by_wall = BTreeMap::<i64, Vec<&Trial>>::new();
-    trials.iter().for_each(|trial| by_wall.entry(trial.real.wall()).or_default().push(trial));
-    let answers = by_wall.into_iter().flat_map(|(wall, trials)| {
-        clock.set_wall(wall);
-        let requests: Vec<Request> = trials.iter().map(|trial| trial.request.clone()).collect();
-        trials.into_iter().zip(store.execute(&requests)).collect::<Vec<_>>()
-    });
-    let answers: Vec<_> = answers.collect();
+    let answers = answers(db, &trials);
     let after = stored(db);
-    for (trial, answer) in answers {
+    let wrong = answers.into_iter().filter_map(|(trial, answer)| {
         let name = trial.request.lease.as_str();
-        wrong.extend(trial.judge(before.get(name), after.get(name), &answer).err());
-    }
-    (trials.len(), wrong)
+        trial.judge(before.get(name), after.get(name), &answer).err()
+    });
+    (trials.len(), wrong.collect())
 }
 
-fn trials(case: Case, typed: bool) -> impl Iterator<Item = Trial> {
-    Real::all(case).into_iter().flat_map(move |real| {
-        let rows =
-            case.asked.row.map_or(vec![None], |row| real.rows(row, typed).into_iter().map(Some).collect());
-        let actions = real.actions();
-        let pairs = rows
-            .into_iter()
-            .flat_map(move |put| actions.clone().into_iter().map(move |action| (put.clone(), action)));
-        pairs.map(move |(put, action)| {
-            let request = request(&lease("worker"), &real.me, action);
-            Trial { real: real.clone(), put, request }
-        })
-    })
+/// Of the shipped store. Whoever goes by one wall clock asks at once: the store is made for batches.
+fn answers<'a>(db: &TempDb, trials: &'a [Trial]) -> Vec<(&'a Trial, Answer)> {
+    let clock = SetClock::new();
+    let mut store = db.store(&clock);
+    let mut by_wall = BTreeMap::<i64, Vec<&Trial>>::new();
+    trials.iter().for_each(|trial| by_wall.entry(trial.real.wall()).or_default().push(trial));
+    let answered = by_wall.into_iter().flat_map(|(wall, trials)| {
+        clock.set_wall(wall);
+        let requests: Vec<Request> = trials.iter().map(|trial| trial.request.clone()).collect();
+        trials.into_iter().zip(store.execute(&requests))
+    });
+    answered.collect()
+}
+
+/// Each row that the case's may be, and each request.
+fn trials(case: Case, typed: bool) -> Vec<Trial> {
+    let mut trials = Vec::new();
+    for real in Real::all(case) {
+        let rows = case.asked.row.map(|row| real.rows(row, typed).into_iter().map(Some).collect());
+        for put in rows.unwrap_or_else(|| vec![None]) {
+            for action in real.actions() {
+                let request = request(&lease("worker"), &real.me, action);
+                trials.push(Trial { real: real.clone(), put: put.clone(), request });
+            }
+        }
+    }
+    trials
 }
 
 /// By a connection of the test's own.
@@ -94,37 +99,35 @@ impl Trial {
         self
     }
 
-    /// Ok, or what differs, in the model's words and in the real ones.
+    /// What differs, if anything does, in the model's words and in the real ones.
     fn judge(&self, before: Option<&Stored>, after: Option<&Stored>, answer: &Answer) -> Result<(), String> {
-        let Case { config, asked } = self.real.case;
-        let (expected, found) = match asked.request {
-            None => {
-                let free = asked.row.is_none_or(|row| takeable(&config, row, asked.by, false));
-                (told_free(free), self.read(before, after, answer).map(told_free))
-            }
-            Some(request) => {
-                let (row, reply) = carry_out(&config, asked.row, request, asked.by);
-                let found = self.write(before, after, answer);
-                (told(row, reply), found.map(|(row, reply)| told(row, reply)))
-            }
+        let expected = self.expected();
+        let found = match self.real.case.asked.request {
+            None => self.read(before, after, answer).map(told_free),
+            Some(_) => self.write(before, after, answer).map(|(row, reply)| told(row, reply)),
         };
         if found.as_ref() == Ok(&expected) {
             return Ok(());
         }
-        let request = asked.request.map_or("read".to_owned(), |request| request.to_string());
-        let row = asked.row.map_or("no row".to_owned(), |row| row.to_string());
+        let (found, wall) = (found.unwrap_or_else(|why| why), self.real.wall());
+        let (asked, put, action) = (self.real.case.told(), &self.put, &self.request.action);
         Err(format!(
-            "{row}; {} asks: {request} (clock: {:?}, TTL {}, skew {})\n  the model: {expected}\n  SQLite: {}\n  really: {:?}, \
-             at {} {:?}\n  before {before:?}\n  after {after:?}\n  answer {answer:?}",
-            asked.by.holder,
-            asked.by.clock,
-            config.ttl,
-            config.skew,
-            found.unwrap_or_else(|why| why),
-            self.put,
-            self.real.wall(),
-            self.request.action,
+            "{asked}\n  the model: {expected}\n  SQLite: {found}\n  of {put:?}, at {wall}: {action:?}\n  \
+             from {before:?}\n  to {after:?}, answered {answer:?}"
         ))
+    }
+
+    /// What the model says of it. In the first form nobody has watched a row.
+    fn expected(&self) -> String {
+        let Case { config, asked } = &self.real.case;
+        let takeable = |row| takeable(config, row, asked.by, false);
+        match asked.request {
+            None => told_free(asked.row.is_none_or(takeable)),
+            Some(request) => {
+                let (row, reply) = carry_out(config, asked.row, request, asked.by);
+                told(row, reply)
+            }
+        }
     }
 
     /// Whether the shipped contender would take what it has read: it asks for it, or knows that no fence is left.
