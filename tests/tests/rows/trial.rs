@@ -45,7 +45,12 @@ fn answers<'a>(db: &TempDb, trials: &'a [Trial]) -> Vec<(&'a Trial, Answer)> {
     let answered = by_wall.into_iter().flat_map(|(wall, trials)| {
         clock.set_wall(wall);
         let requests: Vec<Request> = trials.iter().map(|trial| trial.request.clone()).collect();
-        trials.into_iter().zip(store.execute(&requests))
+        let mut answers = store.execute(&requests);
+        if answers.iter().any(Result::is_err) {
+            // One of them has failed, and so all: now each alone, to see which.
+            answers = requests.chunks(1).flat_map(|one| store.execute(one)).collect();
+        }
+        trials.into_iter().zip(answers)
     });
     answered.collect()
 }
