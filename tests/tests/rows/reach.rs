@@ -125,21 +125,27 @@ pub(super) struct Reached {
     pub(super) excluded: BTreeMap<&'static str, usize>,
 }
 
-/// Explores all configurations, two at a time.
+/// Explores all configurations, two at a time. Of cases that are alike the one of the first configuration stands for all.
 pub(super) fn reach() -> Reached {
-    let (ahead, found) = (Mutex::new(configurations().into_iter()), Mutex::new(BTreeMap::new()));
+    let configurations = configurations();
+    let (ahead, found) = (Mutex::new(configurations.iter().enumerate()), Mutex::new(BTreeMap::new()));
     let next = || ahead.lock().unwrap().next();
     let work = || {
-        while let Some(config) = next() {
-            let cases = asked(config).into_iter().map(|asked| Case { config, asked });
-            found.lock().unwrap().extend(cases.map(|case| (case.key(), case)));
+        while let Some((at, config)) = next() {
+            let asked = asked(*config);
+            found.lock().unwrap().insert(at, asked);
         }
     };
     std::thread::scope(|scope| {
         scope.spawn(work);
         work();
     });
-    sort_out(&found.into_inner().unwrap())
+    let mut cases = BTreeMap::new();
+    for (at, asked) in found.into_inner().unwrap() {
+        let of_this = asked.into_iter().map(|asked| Case { config: configurations[at], asked });
+        of_this.for_each(|case| _ = cases.entry(case.key()).or_insert(case));
+    }
+    sort_out(&cases)
 }
 
 fn sort_out(found: &BTreeMap<String, Case>) -> Reached {

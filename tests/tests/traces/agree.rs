@@ -170,7 +170,9 @@ impl<S: Stack, const N: usize> Play<'_, S, N> {
         match (flight, message) {
             (None, None) | (Some(_), Some(Message::Answered(_))) => Ok(()),
             (Some(flight), Some(Message::Sent(sent))) => match (&flight.action, sent) {
-                (Asks::Acquire(to), Sent::Acquire(seen, Fence::NONE)) => self.bounds_agree(who, to, seen, fences),
+                (Asks::Acquire(to), Sent::Acquire(seen, Fence::NONE)) => {
+                    self.bounds_agree(who, to, seen, fences)
+                }
                 (Asks::Renew(fence), Sent::Renew(rank)) | (Asks::Release(fence), Sent::Release(rank)) => {
                     fences.pair(rank, fence.get());
                     Ok(())
@@ -181,13 +183,7 @@ impl<S: Stack, const N: usize> Play<'_, S, N> {
         }
     }
 
-    fn bounds_agree(
-        &self,
-        who: usize,
-        to: &BoundTo,
-        seen: Bound,
-        fences: &mut Fences,
-    ) -> Result<(), Wrong> {
+    fn bounds_agree(&self, who: usize, to: &BoundTo, seen: Bound, fences: &mut Fences) -> Result<(), Wrong> {
         let differ = || Err(format!("an acquire is bound to {to:?}, and in the model to {seen:?}"));
         match (to, seen) {
             (BoundTo::Absent, Bound::Absent) => Ok(()),
@@ -207,7 +203,9 @@ impl<S: Stack, const N: usize> Play<'_, S, N> {
     /// their rows are each other's own, and need no expiry; to the code each is another.
     pub(super) fn is_bound(&self, who: usize, request: &Request) -> bool {
         let found = Found::of(self.ground, &self.lease);
-        let names = |fence: i64| found.as_ref().is_some_and(|f| f.fence == fence && f.holder == request.holder.as_str());
+        let names = |fence: i64| {
+            found.as_ref().is_some_and(|f| f.fence == fence && f.holder == request.holder.as_str())
+        };
         match &request.action {
             Asks::Read => false,
             Asks::Renew(fence) | Asks::Release(fence) => names(fence.get()),
@@ -221,7 +219,9 @@ impl<S: Stack, const N: usize> Play<'_, S, N> {
     fn is_bound_to(&self, to: &BoundTo) -> bool {
         match (to, Found::of(self.ground, &self.lease)) {
             (BoundTo::Absent, None) => true,
-            (BoundTo::Seen { holder, fence, .. }, Some(found)) => *holder == found.holder && fence.get() == found.fence,
+            (BoundTo::Seen { holder, fence, .. }, Some(found)) => {
+                *holder == found.holder && fence.get() == found.fence
+            }
             _ => false,
         }
     }
@@ -247,8 +247,9 @@ impl<S: Stack, const N: usize> Play<'_, S, N> {
                 self.history.acts(self.seats[who].me.clone(), fence.get(), now);
                 Ok(())
             }
-            _ => Err(format!("{who} believes in {belief:?} at {now:?}, and in the model in {believes:?} for {left}")),
+            _ => Err(format!(
+                "{who} believes in {belief:?} at {now:?}, and in the model in {believes:?} for {left}"
+            )),
         }
     }
 }
-

@@ -29,7 +29,13 @@ pub(super) struct Bare<'a> {
 
 impl<'a> Bare<'a> {
     /// Nobody yet.
-    pub(super) fn new(ground: &'a Ground, store: &'a mut SqliteStore, name: &str, who: usize, seed: u64) -> Self {
+    pub(super) fn new(
+        ground: &'a Ground,
+        store: &'a mut SqliteStore,
+        name: &str,
+        who: usize,
+        seed: u64,
+    ) -> Self {
         Self {
             ground,
             clock: Arc::clone(&ground.clocks[who]) as Arc<dyn Clock>,
@@ -121,7 +127,11 @@ impl Stack for Bare<'_> {
         };
         let answer = answers.into_iter().next().expect("an answer");
         // Two contenders, one after the other, count their requests alike.
-        if self.contender.as_ref().is_some_and(|one| *one.holder() == request.holder && one.awaits() == Some(request.id)) {
+        if self
+            .contender
+            .as_ref()
+            .is_some_and(|one| *one.holder() == request.holder && one.awaits() == Some(request.id))
+        {
             self.answered = Some((request.id, answer.clone().unwrap_or(Reply::Failed)));
         }
         vec![(request, answer)]

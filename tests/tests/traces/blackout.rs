@@ -22,13 +22,8 @@ pub(super) enum Blackout {
 
 impl Blackout {
     /// All of them.
-    pub(super) const ALL: [Blackout; 5] = [
-        Blackout::Locked,
-        Blackout::Hangs,
-        Blackout::ReplyLost,
-        Blackout::Full,
-        Blackout::Away,
-    ];
+    pub(super) const ALL: [Blackout; 5] =
+        [Blackout::Locked, Blackout::Hangs, Blackout::ReplyLost, Blackout::Full, Blackout::Away];
 
     /// Lets it befall a batch.
     pub(super) fn befall(self, ground: &Ground, store: &mut SqliteStore, batch: &[Request]) -> Vec<Answer> {

@@ -114,7 +114,10 @@ impl History {
     pub(super) fn acts(&mut self, me: Option<String>, fence: i64, at: LocalTime) {
         let named = (me.unwrap_or_default(), fence);
         if self.valid.get(&named).is_none_or(|until| at >= *until) {
-            self.is_wrong(format!("{named:?} acts at {at:?}, and was valid until {:?}", self.valid.get(&named)));
+            self.is_wrong(format!(
+                "{named:?} acts at {at:?}, and was valid until {:?}",
+                self.valid.get(&named)
+            ));
         }
         self.acting.insert(named);
         if self.is_bounded && self.acting.len() > 1 {
@@ -196,7 +199,9 @@ impl History {
         }
         let told: usize = self.courses.values().map(|course| course.losses.len()).sum();
         match counted {
-            Some(counted) if counted != told as u64 => Err(format!("{told} losses were told, and {counted} counted")),
+            Some(counted) if counted != told as u64 => {
+                Err(format!("{told} losses were told, and {counted} counted"))
+            }
             _ => Ok(()),
         }
     }

@@ -11,7 +11,8 @@ use std::fmt::Write;
 /// A trace as it is kept.
 pub(super) fn written(world: &World, trace: &[Try]) -> String {
     let parts: String = world.parts.iter().map(|part| format!(" {}", part.name())).collect();
-    let (mode, looks) = (if world.wal { "wal" } else { "delete" }, if world.looks { "look" } else { "do-not-look" });
+    let (mode, looks) =
+        (if world.wal { "wal" } else { "delete" }, if world.looks { "look" } else { "do-not-look" });
     let mut text = format!("{} {mode} {looks}{parts}\n", world.contenders);
     for attempt in trace {
         writeln!(text, "{attempt:?}").expect("a string takes all");
@@ -21,7 +22,8 @@ pub(super) fn written(world: &World, trace: &[Try]) -> String {
 
 /// Reads what is kept.
 fn read(text: &str) -> Option<(World, Vec<Try>)> {
-    let actions: HashMap<String, Action> = Action::all(5).map(|action| (format!("{action:?}"), action)).collect();
+    let actions: HashMap<String, Action> =
+        Action::all(5).map(|action| (format!("{action:?}"), action)).collect();
     let mut lines = text.lines().filter(|line| !line.starts_with('#') && !line.is_empty());
     let mut words = lines.next()?.split(' ');
     let contenders = words.next()?.parse().ok()?;

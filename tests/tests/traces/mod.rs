@@ -43,7 +43,8 @@ const OPTIONAL_BARE: &[Part] = &[Part::WrongClocks, Part::UnreadableRow];
 
 /// A number that the environment may set: more traces, or other ones.
 fn from_environment(name: &str, otherwise: u64) -> u64 {
-    std::env::var(name).map_or(otherwise, |text| text.parse().unwrap_or_else(|_| panic!("{name}={text} is no number")))
+    std::env::var(name)
+        .map_or(otherwise, |text| text.parse().unwrap_or_else(|_| panic!("{name}={text} is no number")))
 }
 
 /// Plays a trace with contenders that `sit` makes; what was played is told as the model's timeline if it goes wrong.
@@ -72,9 +73,8 @@ struct Stage {
 impl Stage {
     fn new() -> Self {
         let grounds = [true, false].map(Ground::new);
-        let stores = [&grounds[0], &grounds[1]].map(|ground| {
-            RefCell::new(ground.clocks.iter().map(|clock| ground.db.store(clock)).collect())
-        });
+        let stores = [&grounds[0], &grounds[1]]
+            .map(|ground| RefCell::new(ground.clocks.iter().map(|clock| ground.db.store(clock)).collect()));
         Self { grounds, stores, tally: RefCell::default(), traces: RefCell::new(0) }
     }
 
@@ -195,7 +195,8 @@ fn what_failed_once_is_played_again() {
 #[test]
 fn what_a_trace_cannot_do_has_a_reason() {
     let actions: Vec<Action> = Action::all(2).collect();
-    let mut reasons: Vec<_> = actions.iter().filter_map(|action| Some((named(*action), cannot(*action)?))).collect();
+    let mut reasons: Vec<_> =
+        actions.iter().filter_map(|action| Some((named(*action), cannot(*action)?))).collect();
     reasons.dedup();
     reasons.iter().for_each(|(action, reason)| println!("{action}: {reason}"));
     assert!(reasons.iter().all(|(_, reason)| !reason.is_empty()));

@@ -9,8 +9,8 @@ use super::ground::Ground;
 use super::history::History;
 use super::seat::Seat;
 use super::stack::Stack;
-use super::trace::{Try, World};
 use super::tally::Tally;
+use super::trace::{Try, World};
 use model::Lease;
 use model::actions::Action;
 use model::config::{Config, Policy};
@@ -83,7 +83,11 @@ impl<'a, S: Stack, const N: usize> Play<'a, S, N> {
 
     /// The model does this, as the code did.
     pub(super) fn must(&mut self, action: Action) -> Result<(), Wrong> {
-        if self.may(action)? { Ok(()) } else { Err(format!("the code did what the model does not: {action}")) }
+        if self.may(action)? {
+            Ok(())
+        } else {
+            Err(format!("the code did what the model does not: {action}"))
+        }
     }
 
     /// The model does this, if it changes anything there.
@@ -260,7 +264,11 @@ impl<'a, S: Stack, const N: usize> Play<'a, S, N> {
         seat.stack.begin();
         self.settle(who)?;
         let asks = self.seats[who].flight.as_ref().map(|flight| &flight.action);
-        if asks == Some(&Asks::Read) { Ok(()) } else { Err(format!("who begins reads first, and not {asks:?}")) }
+        if asks == Some(&Asks::Read) {
+            Ok(())
+        } else {
+            Err(format!("who begins reads first, and not {asks:?}"))
+        }
     }
 
     fn act(&mut self, who: usize) -> Result<(), Wrong> {
@@ -375,4 +383,3 @@ fn kind_of(request: &Request) -> Option<LateKind> {
         Asks::Release(_) => Some(LateKind::Release),
     }
 }
-

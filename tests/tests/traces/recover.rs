@@ -36,7 +36,11 @@ impl<S: Stack, const N: usize> Play<'_, S, N> {
         }
         // SPEC.md, section 8, promises nothing for such rows.
         let stuck = matches!(self.state.row.map(|row| row.expiry), Some(Expiry::Far | Expiry::Unreadable));
-        if stuck { Ok(()) } else { Err(format!("nobody holds the lease {IN_TIME} ticks after the last fault")) }
+        if stuck {
+            Ok(())
+        } else {
+            Err(format!("nobody holds the lease {IN_TIME} ticks after the last fault"))
+        }
     }
 
     fn somebody_holds(&self) -> bool {

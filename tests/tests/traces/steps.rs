@@ -179,7 +179,11 @@ impl<S: Stack, const N: usize> Play<'_, S, N> {
             // It is not begun any more.
             let done = self.seats[who].stack.serve(None);
             self.seats[who].open = self.seats[who].stack.asked();
-            return if done.is_empty() { Ok(()) } else { Err(format!("begun when its time was up: {done:?}")) };
+            return if done.is_empty() {
+                Ok(())
+            } else {
+                Err(format!("begun when its time was up: {done:?}"))
+            };
         }
         self.tally.met(befalls, &next.action);
         if befalls == Some(Blackout::Hangs) {
@@ -232,7 +236,8 @@ impl<S: Stack, const N: usize> Play<'_, S, N> {
         let Ok(Reply::Seen { seen, .. }) = answer else { return Ok(()) };
         self.row_is(seen)?;
         let seat = &self.seats[who];
-        let is_own = matches!(seen, Seen::Row(row) if Some(&row.holder) == seat.me.as_ref() && !row.is_released());
+        let is_own =
+            matches!(seen, Seen::Row(row) if Some(&row.holder) == seat.me.as_ref() && !row.is_released());
         let stands_back = is_own && seat.in_vain + 1 >= IN_VAIN && !self.has_expired(who);
         let stops = self.state.contenders[who].stopping;
         if self.phase(who) == Phase::Waiting && (stops || !stands_back) {

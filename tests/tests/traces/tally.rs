@@ -63,20 +63,22 @@ pub(super) fn cannot(action: Action) -> Option<&'static str> {
         | Action::ExecuteOrphaned(_, _, LateKind::AcquireAbove) => {
             Some("R11.5: a user cannot give a floor yet")
         }
-        Action::ExecuteOrphaned(_, Clock::Far, LateKind::Renew) => {
-            Some("nothing to see: by a clock that is far ahead every row has expired, so a renewal is refused")
-        }
+        Action::ExecuteOrphaned(_, Clock::Far, LateKind::Renew) => Some(
+            "nothing to see: by a clock that is far ahead every row has expired, so a renewal is refused",
+        ),
         Action::ExecuteOrphaned(_, Clock::Ahead | Clock::Far, LateKind::Release) => {
             Some("a release asks no clock: the model has it by one of them")
         }
         Action::ExecuteOrphaned(Policy::Observed, ..) => Some("the policy `Observed` is not built yet"),
-        Action::ExecuteOrphaned(Policy::SystemA, ..) => Some("system A is another program: its own tests drive it"),
-        Action::Suffer(Fault::BackUp | Fault::Restore | Fault::Empty) => {
-            Some("R11.5: whoever restarts after that needs a floor of his user's; detected, see tests/moved.rs")
+        Action::ExecuteOrphaned(Policy::SystemA, ..) => {
+            Some("system A is another program: its own tests drive it")
         }
-        Action::Suffer(Fault::Replace) => {
-            Some("the store opens the new file before a request, and so carries out what the model calls lost")
-        }
+        Action::Suffer(Fault::BackUp | Fault::Restore | Fault::Empty) => Some(
+            "R11.5: whoever restarts after that needs a floor of his user's; detected, see tests/moved.rs",
+        ),
+        Action::Suffer(Fault::Replace) => Some(
+            "the store opens the new file before a request, and so carries out what the model calls lost",
+        ),
         Action::Suffer(Fault::FailButWrite(_) | Fault::Recover | Fault::LosePower) => {
             Some("needs a disk that fails, or forgets: see tests/durable.rs")
         }
@@ -120,14 +122,25 @@ impl Tally {
 
 impl fmt::Display for Tally {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{} traces, {} steps; after {} the lease had to be held again in time", self.traces, self.steps(), self.recovered)?;
+        writeln!(
+            f,
+            "{} traces, {} steps; after {} the lease had to be held again in time",
+            self.traces,
+            self.steps(),
+            self.recovered
+        )?;
         for (action, times) in &self.actions {
             writeln!(f, "  {times:>9}  {action}")?;
         }
         writeln!(f, "  {:34}{}", "", KINDS.map(|kind| format!("{kind:>9}")).concat())?;
         for blackout in Blackout::ALL {
             let times = KINDS.map(|kind| self.blackouts.get(&(blackout, kind)).copied().unwrap_or_default());
-            writeln!(f, "  {:34}{}", blackout.to_string(), times.map(|times| format!("{times:>9}")).concat())?;
+            writeln!(
+                f,
+                "  {:34}{}",
+                blackout.to_string(),
+                times.map(|times| format!("{times:>9}")).concat()
+            )?;
         }
         Ok(())
     }

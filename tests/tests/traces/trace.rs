@@ -54,8 +54,12 @@ impl World {
     /// A world of so many parts.
     pub(super) fn any(optional: &'static [Part]) -> impl Strategy<Value = World> {
         let parts = proptest::sample::subsequence(optional, 0..=optional.len());
-        (2..=5_usize, any::<bool>(), any::<bool>(), parts)
-            .prop_map(|(contenders, wal, looks, parts)| World { contenders, wal, looks, parts })
+        (2..=5_usize, any::<bool>(), any::<bool>(), parts).prop_map(|(contenders, wal, looks, parts)| World {
+            contenders,
+            wal,
+            looks,
+            parts,
+        })
     }
 
     /// A trace in this world, of so many tries. Most lead nowhere at their moment, and are left out.
@@ -95,13 +99,16 @@ fn weight(action: Action, contenders: usize) -> usize {
         Action::ExecuteLate(who, _) => of(who, 6),
         Action::ExecuteOrphaned(..) => 6,
         Action::Suffer(_) => 2,
-        Action::Move(who, mv) => of(who, match mv {
-            Move::Read | Move::Acquire | Move::Deliver | Move::Renew => 40,
-            Move::Restart | Move::Fail | Move::Release => 20,
-            Move::StopWork | Move::Leave | Move::Begin => 4,
-            Move::Shutdown | Move::DropWork | Move::NoticeDeadline | Move::Look => 2,
-            Move::Crash => 1,
-        }),
+        Action::Move(who, mv) => of(
+            who,
+            match mv {
+                Move::Read | Move::Acquire | Move::Deliver | Move::Renew => 40,
+                Move::Restart | Move::Fail | Move::Release => 20,
+                Move::StopWork | Move::Leave | Move::Begin => 4,
+                Move::Shutdown | Move::DropWork | Move::NoticeDeadline | Move::Look => 2,
+                Move::Crash => 1,
+            },
+        ),
     }
 }
 

@@ -87,7 +87,9 @@ impl Process {
 /// What has come, once.
 fn look<T>(waits: &mut Option<Wait<T>>) -> Option<T> {
     let wait = waits.as_mut()?;
-    let Poll::Ready(value) = Pin::new(wait).poll(&mut Context::from_waker(Waker::noop())) else { return None };
+    let Poll::Ready(value) = Pin::new(wait).poll(&mut Context::from_waker(Waker::noop())) else {
+        return None;
+    };
     *waits = None;
     Some(value)
 }
