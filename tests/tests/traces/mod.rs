@@ -10,6 +10,8 @@ mod blackout;
 mod ground;
 mod history;
 mod kept;
+mod late;
+mod moves;
 mod play;
 mod recover;
 mod seat;

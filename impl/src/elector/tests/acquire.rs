@@ -1,6 +1,7 @@
 //! Waiting for a lease, not waiting for it, and giving up.
 
 use super::stage::{Fault, Stage, eventually, look};
+use crate::clock::Clock;
 use crate::elector::{AcquireError, Remedy};
 use crate::protocol::{Action, End, Fence, Loss, Request};
 use rusqlite::Connection;
@@ -56,6 +57,22 @@ fn who_does_not_wait_is_told_who_holds_it() {
     assert!(look(&mut attempt).is_none());
     other.settle();
     assert_eq!(look(&mut attempt).unwrap().unwrap().fence(), Fence::FIRST);
+}
+
+#[test]
+fn who_loses_a_race_for_a_lease_that_is_free_again_has_it_at_once() {
+    let stage = Stage::new();
+    let (mut one, mut other) = (stage.by_hand(1), stage.by_hand(2));
+    drop(one.acquire("worker"));
+    one.settle();
+    let mut attempt = other.elector().try_acquire("worker");
+    assert!(look(&mut attempt).is_none());
+    other.keeper.step(stage.clock.local());
+    assert!(other.keeper.serve(), "it reads, and the lease is free");
+    drop(one.acquire("worker"));
+    one.settle();
+    other.settle();
+    assert_eq!(look(&mut attempt).unwrap().unwrap().fence().get(), 3);
 }
 
 #[test]

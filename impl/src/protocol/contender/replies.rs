@@ -94,15 +94,21 @@ impl Contender {
         self.wait(turn);
         match reply {
             Reply::Granted(fence) => self.on_grant(turn, flight, fence),
-            Reply::Refused(seen) => match (self.raise_floor(&seen), seen) {
-                (Err(end), _) => self.end(turn, end),
-                // It may be free again: the next look tells.
-                (Ok(()), Seen::Row(row)) if row.is_released() => {}
-                (Ok(()), Seen::Row(row)) => turn.out.events.push(Event::Held(row)),
-                (Ok(()), Seen::Unreadable(why)) => turn.out.events.push(Event::Unreadable(why)),
-                (Ok(()), Seen::Absent) => {}
-            },
+            Reply::Refused(seen) => self.on_refusal(turn, seen),
             Reply::Failed | Reply::Seen { .. } | Reply::Renewed | Reply::Released => self.unsure = true,
+        }
+    }
+
+    /// Another was faster. If its tenure has come and gone already, the lease is free again, and is looked at at once: who
+    /// gave it back would else be the first to take it again, each time.
+    fn on_refusal(&mut self, turn: &mut Turn, seen: Seen) {
+        let before = self.floor;
+        match (self.raise_floor(&seen), seen) {
+            (Err(end), _) => self.end(turn, end),
+            (Ok(()), Seen::Row(row)) if !row.is_released() => turn.out.events.push(Event::Held(row)),
+            (Ok(()), Seen::Row(_)) if self.floor > before => self.state = State::Waiting { poll_at: turn.now },
+            (Ok(()), Seen::Unreadable(why)) => turn.out.events.push(Event::Unreadable(why)),
+            (Ok(()), Seen::Row(_) | Seen::Absent) => {}
         }
     }
 
