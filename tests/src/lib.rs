@@ -11,10 +11,12 @@ mod clock;
 mod db;
 mod player;
 pub mod rival;
+mod say;
 mod wait;
 
 pub use clock::HookedClock;
 pub use db::{Dump, RawRow, TABLE, TempDb, execute};
 pub use player::{Player, bound, holder, lease, request, timing};
+pub use say::say;
 pub use tenure::clock::SetClock;
 pub use wait::eventually;

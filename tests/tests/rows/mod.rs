@@ -7,7 +7,7 @@ mod trial;
 
 use reach::Reached;
 use std::sync::LazyLock;
-use tests::{TABLE, TempDb};
+use tests::{TABLE, TempDb, say};
 
 static REACHED: LazyLock<Reached> = LazyLock::new(reach::reach);
 
@@ -30,10 +30,8 @@ fn in_journal_mode(mode: &str) {
     for (table, typed) in [(TABLE, true), (UNTYPED, false)] {
         let db = TempDb::with(&format!("PRAGMA journal_mode = {mode}; {table}"));
         let (tried, wrong) = trial::try_all(&db, typed, &cases);
-        println!(
-            "journal mode {mode}, columns {}: {tried} real rows",
-            if typed { "typed" } else { "untyped" }
-        );
+        let columns = if typed { "typed" } else { "untyped" };
+        say(format_args!("journal mode {mode}, columns {columns}: {tried} real rows"));
         let first: Vec<_> = wrong.iter().take(5).map(String::as_str).collect();
         assert!(wrong.is_empty(), "{} are otherwise:\n{}", wrong.len(), first.join("\n"));
         let is: String = db.raw().query_row("PRAGMA journal_mode", [], |row| row.get(0)).unwrap();
@@ -45,8 +43,9 @@ fn in_journal_mode(mode: &str) {
 #[test]
 fn the_rows_and_requests_are_as_many_as_known() {
     let Reached { asked, forgotten, excluded } = &*REACHED;
-    println!("{} distinct rows and requests; and {} that the model forgets", asked.len(), forgotten.len());
-    excluded.iter().for_each(|(why, count)| println!("left out: {count}: {why}"));
+    let (is, was) = (asked.len(), forgotten.len());
+    say(format_args!("{is} distinct rows and requests; and {was} that the model forgets"));
+    excluded.iter().for_each(|(why, count)| say(format_args!("left out: {count}: {why}")));
     assert_eq!((asked.len(), forgotten.len()), (1_415, 1_322));
     assert_eq!(excluded.values().sum::<usize>(), 1_499);
 }

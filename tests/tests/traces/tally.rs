@@ -2,6 +2,7 @@
 
 use super::blackout::Blackout;
 use model::actions::Action;
+use model::clocks::Local;
 use model::config::Policy;
 use model::contender::Move;
 use model::faults::Fault;
@@ -53,38 +54,35 @@ pub(super) fn named(action: Action) -> String {
 
 /// Why a trace cannot do this on the shipped code; `None`: it can.
 pub(super) fn cannot(action: Action) -> Option<&'static str> {
-    match action {
-        Action::Tick(model::clocks::Local::Steady) => None,
-        Action::Tick(model::clocks::Local::Asleep(_)) | Action::Move(_, Move::Look) => {
-            Some("only where a rule is broken: there is no such code")
+    Some(match action {
+        Action::Tick(Local::Asleep(_)) | Action::Move(_, Move::Look) => {
+            "only where a rule is broken: the shipped code has no such step"
         }
-        Action::Tick(_) => Some("drift takes a millisecond of the margin here, far less than a tick"),
+        Action::Tick(Local::Slow(_) | Local::Fast(_)) => {
+            "drift takes two milliseconds of these leases' margin, and not a tick of it"
+        }
+        Action::ExecuteOrphaned(Policy::Observed, ..) => "the policy Observed is not built yet",
+        Action::ExecuteOrphaned(Policy::SystemA, ..) => "another program: tests/system_a.rs has it",
         Action::ExecuteLate(_, LateKind::AcquireAbove)
-        | Action::ExecuteOrphaned(_, _, LateKind::AcquireAbove) => {
-            Some("R11.5: a user cannot give a floor yet")
+        | Action::ExecuteOrphaned(_, _, LateKind::AcquireAbove)
+        | Action::Suffer(Fault::BackUp | Fault::Restore | Fault::Empty) => {
+            "a user cannot give a floor yet (R11.5), and who starts after that needs one: tests/moved.rs"
         }
-        Action::ExecuteOrphaned(_, Clock::Far, LateKind::Renew) => Some(
-            "nothing to see: by a clock that is far ahead every row has expired, so a renewal is refused",
-        ),
+        Action::ExecuteOrphaned(_, Clock::Far, LateKind::Renew) => {
+            "to a clock that is far ahead every row has expired: it is refused, always"
+        }
         Action::ExecuteOrphaned(_, Clock::Ahead | Clock::Far, LateKind::Release) => {
-            Some("a release asks no clock: the model has it by one of them")
+            "a release asks no clock: the model has it with one that is even"
         }
-        Action::ExecuteOrphaned(Policy::Observed, ..) => Some("the policy `Observed` is not built yet"),
-        Action::ExecuteOrphaned(Policy::SystemA, ..) => {
-            Some("system A is another program: its own tests drive it")
+        Action::Suffer(Fault::Replace) => {
+            "the store opens the file anew and carries out what the model calls lost: tests/moved.rs"
         }
-        Action::Suffer(Fault::BackUp | Fault::Restore | Fault::Empty) => Some(
-            "R11.5: whoever restarts after that needs a floor of his user's; detected, see tests/moved.rs",
-        ),
-        Action::Suffer(Fault::Replace) => Some(
-            "the store opens the new file before a request, and so carries out what the model calls lost",
-        ),
         Action::Suffer(Fault::FailButWrite(_) | Fault::Recover | Fault::LosePower) => {
-            Some("needs a disk that fails, or forgets: see tests/durable.rs")
+            "needs a disk that fails, or forgets: tests/durable.rs"
         }
-        Action::Enter(_) => Some("a gate is the user's own"),
-        _ => None,
-    }
+        Action::Enter(_) => "a gate is the user's own code",
+        _ => return None,
+    })
 }
 
 impl Tally {
