@@ -31,6 +31,15 @@ impl TempDb {
         Self { directory, path }
     }
 
+    /// The same in memory, where there is a file system for that: for tests that write often, and lose no power.
+    pub fn in_memory(sql: &str) -> Self {
+        let directory = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir());
+        let directory = directory.expect("a temporary directory");
+        let path = directory.path().join("leases.db");
+        execute(&path, sql);
+        Self { directory, path }
+    }
+
     /// A file in which `sql` was executed. Its journal mode is DELETE unless `sql` says otherwise.
     pub fn with(sql: &str) -> Self {
         let db = Self::new();

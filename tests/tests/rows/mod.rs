@@ -28,7 +28,7 @@ fn in_delete_mode_sqlite_does_with_each_row_and_request_what_the_model_does() {
 fn in_journal_mode(mode: &str) {
     let cases: Vec<_> = REACHED.asked.iter().chain(&REACHED.forgotten).copied().collect();
     for (table, typed) in [(TABLE, true), (UNTYPED, false)] {
-        let db = TempDb::with(&format!("PRAGMA journal_mode = {mode}; {table}"));
+        let db = TempDb::in_memory(&format!("PRAGMA journal_mode = {mode}; {table}"));
         let (tried, wrong) = trial::try_all(&db, typed, &cases);
         let columns = if typed { "typed" } else { "untyped" };
         say(format_args!("journal mode {mode}, columns {columns}: {tried} real rows"));

@@ -128,7 +128,7 @@ impl Ground {
     pub(super) fn new(wal: bool) -> Self {
         let mode = if wal { "WAL" } else { "DELETE" };
         let acts = "CREATE TABLE acts (lease TEXT, fence INTEGER); CREATE TABLE ballast (bytes BLOB);";
-        let db = TempDb::with(&format!("PRAGMA journal_mode = {mode}; {TABLE} {acts}"));
+        let db = TempDb::in_memory(&format!("PRAGMA journal_mode = {mode}; {TABLE} {acts}"));
         let time = Arc::new(Time::default());
         time.local_ms.store(TICK_MS, SeqCst);
         let clocks = std::array::from_fn(|_| Clocks::new(&time));

@@ -64,12 +64,14 @@ impl Process {
     /// What its user hears.
     fn told(&mut self) -> Vec<Told> {
         let mut told = Vec::new();
-        if let Some(outcome) = look(&mut self.acquire) {
-            if let Ok(held) = outcome {
+        match look(&mut self.acquire) {
+            Some(Ok(held)) => {
                 told.push(Told::Granted(held.fence()));
                 self.lost = Some(held.lost());
                 self.held = Some(held);
             }
+            Some(Err(error)) => panic!("who waits goes on waiting, whatever happens: {error}"),
+            None => {}
         }
         match look(&mut self.lost) {
             Some(Loss::GivenBack) | None => {}
