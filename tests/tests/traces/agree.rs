@@ -28,6 +28,10 @@ impl Found {
         });
         row.optional().unwrap()
     }
+
+    pub(super) fn is_released(&self) -> bool {
+        self.expires_at == Value::Integer(0)
+    }
 }
 
 /// Pairs of a fence of the model, which is a rank, and one of the code: the same order, and nothing twice.

@@ -136,7 +136,16 @@ impl History {
                 self.latest.insert(who, named);
             }
             Told::Lost(loss) => self.lost(who, at, loss),
-            Told::Released | Told::NotReleased => {}
+            Told::Released => self.released(me),
+            Told::NotReleased => {}
+        }
+    }
+
+    /// Of a grant that nobody wanted any more, only the contender is told.
+    fn released(&mut self, me: Option<String>) {
+        let stood = |row: &Found| row.is_released() && Some(&row.holder) == me.as_ref();
+        if !self.rows.iter().flatten().any(stood) {
+            self.is_wrong(format!("{me:?} was told that a tenure of his is released, and none ever was"));
         }
     }
 

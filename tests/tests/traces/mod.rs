@@ -201,7 +201,9 @@ fn readme_says_what_a_trace_cannot_do_and_why() {
     let readme = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/README.md")).unwrap();
     let reasons: BTreeSet<&str> = Action::all(2).filter_map(cannot).collect();
     let rows = readme.split("### What a trace cannot do").nth(1).unwrap().lines();
-    let rows = rows.skip_while(|line| !line.starts_with("|--")).skip(1).take_while(|line| line.starts_with('|'));
-    let told: BTreeSet<&str> = rows.filter_map(|row| row.trim_matches(['|', ' ']).split(" | ").nth(1)).collect();
+    let rows =
+        rows.skip_while(|line| !line.starts_with("|--")).skip(1).take_while(|line| line.starts_with('|'));
+    let told: BTreeSet<&str> =
+        rows.filter_map(|row| row.trim_matches(['|', ' ']).split(" | ").nth(1)).collect();
     assert_eq!(told, reasons);
 }

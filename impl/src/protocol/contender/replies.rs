@@ -106,7 +106,9 @@ impl Contender {
         match (self.raise_floor(&seen), seen) {
             (Err(end), _) => self.end(turn, end),
             (Ok(()), Seen::Row(row)) if !row.is_released() => turn.out.events.push(Event::Held(row)),
-            (Ok(()), Seen::Row(_)) if self.floor > before => self.state = State::Waiting { poll_at: turn.now },
+            (Ok(()), Seen::Row(_)) if self.floor > before => {
+                self.state = State::Waiting { poll_at: turn.now }
+            }
             (Ok(()), Seen::Unreadable(why)) => turn.out.events.push(Event::Unreadable(why)),
             (Ok(()), Seen::Row(_) | Seen::Absent) => {}
         }
