@@ -4,6 +4,7 @@ use super::ground::{TICK_MS, is_far};
 use super::play::{Play, Wrong};
 use super::stack::Stack;
 use model::config::Policy;
+use model::contender::Phase;
 use model::state::{Expiry, Fence, Holder, Message, Reply as Replies, Request as Sent, Seen as Bound, Who};
 use rusqlite::OptionalExtension;
 use rusqlite::types::Value;
@@ -15,16 +16,23 @@ use tenure::store::Answer;
 pub(super) struct Found {
     pub(super) holder: String,
     pub(super) fence: i64,
+    pub(super) acquired_at: i64,
     pub(super) expires_at: Value,
 }
 
 impl Found {
     /// The row of a lease.
     pub(super) fn of(ground: &super::ground::Ground, lease: &str) -> Option<Found> {
-        let sql = "SELECT holder_id, fence, expires_at FROM instance_leases WHERE lease_name = ?";
+        let sql =
+            "SELECT holder_id, fence, acquired_at, expires_at FROM instance_leases WHERE lease_name = ?";
         let mut query = ground.outsider.prepare_cached(sql).unwrap();
         let row = query.query_row([lease], |row| {
-            Ok(Found { holder: row.get(0)?, fence: row.get(1)?, expires_at: row.get(2)? })
+            Ok(Found {
+                holder: row.get(0)?,
+                fence: row.get(1)?,
+                acquired_at: row.get(2)?,
+                expires_at: row.get(3)?,
+            })
         });
         row.optional().unwrap()
     }
@@ -61,12 +69,18 @@ impl<S: Stack, const N: usize> Play<'_, S, N> {
         for who in 0..N {
             self.flights_agree(who, &mut fences)?;
             self.beliefs_agree(who, &mut fences)?;
+            self.work_is_told(who)?;
         }
         self.history.row(row);
         fences.agree()
     }
 
     fn rows_agree(&self, found: Option<&Found>, fences: &mut Fences) -> Result<(), Wrong> {
+        // Each renewal moves the expiry by a millisecond, at most.
+        let beside = self.left_ms().map_or(0, |left| left.rem_euclid(TICK_MS as i64));
+        if beside > 100 {
+            return Err(format!("the row expires {beside} ms beside a tick: {found:?}"));
+        }
         let differ = || format!("the row is {found:?}, and the model has {:?}", self.state.row);
         match (found, self.state.row) {
             (None, None) => Ok(()),
@@ -100,7 +114,7 @@ impl<S: Stack, const N: usize> Play<'_, S, N> {
     /// How long until the row expires, if it does, by a clock that is not ahead.
     fn left_ms(&self) -> Option<i64> {
         match Found::of(self.ground, &self.lease)?.expires_at {
-            Value::Integer(at) if at != 0 => Some(at - self.ground.time.even_ms()),
+            Value::Integer(at) if at != 0 && !is_far(at) => Some(at - self.ground.time.even_ms()),
             _ => None,
         }
     }
@@ -230,6 +244,16 @@ impl<S: Stack, const N: usize> Play<'_, S, N> {
         }
     }
 
+    /// Work is told to stop when its elector is shut down, and when its tenure is over (SPEC.md R6.1).
+    fn work_is_told(&self, who: usize) -> Result<(), Wrong> {
+        let contender = self.state.contenders[who];
+        let must_stop = contender.stopping || matches!(contender.phase, Phase::Lost { .. });
+        match self.seats[who].stack.should_stop() {
+            Some(false) if must_stop => Err(format!("its work was not told to stop: {contender}")),
+            _ => Ok(()),
+        }
+    }
+
     /// Whoever believes in the model does, until the same deadline; nobody else does. In a world where holders do not look,
     /// nobody asks them who would not get a yes.
     fn beliefs_agree(&mut self, who: usize, fences: &mut Fences) -> Result<(), Wrong> {
@@ -238,17 +262,18 @@ impl<S: Stack, const N: usize> Play<'_, S, N> {
         if believes.is_none() && !self.world.looks {
             return Ok(());
         }
-        let belief = self.seats[who].stack.belief();
+        let (now, belief) = (self.ground.time.now(), self.seats[who].stack.belief());
+        if let Some((fence, _)) = belief {
+            self.history.acts(self.seats[who].me.clone(), fence.get(), now);
+        }
         let left = match contender.phase {
-            model::state::Phase::Holding { left, .. } => u64::from(left),
+            Phase::Holding { left, .. } => u64::from(left),
             _ => 0,
         };
-        let now = self.ground.time.now();
         match (believes, belief) {
             (None, None) => Ok(()),
             (Some(rank), Some((fence, deadline))) if deadline == now.plus(left * TICK_MS) => {
                 fences.pair(rank, fence.get());
-                self.history.acts(self.seats[who].me.clone(), fence.get(), now);
                 Ok(())
             }
             _ => Err(format!(

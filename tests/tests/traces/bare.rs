@@ -21,6 +21,7 @@ pub(super) struct Bare<'a> {
     dice: u64,
     contender: Option<Contender>,
     asked: Vec<Request>,
+    next: Option<LocalTime>,
     answered: Option<(RequestId, Reply)>,
     inputs: Vec<Input>,
     /// Its work was dropped, with what it believed in then.
@@ -44,6 +45,7 @@ impl<'a> Bare<'a> {
             dice: seed.wrapping_mul(8).wrapping_add(who as u64) << 32,
             contender: None,
             asked: Vec::new(),
+            next: None,
             answered: None,
             inputs: Vec::new(),
             dropped: None,
@@ -64,6 +66,7 @@ impl<'a> Bare<'a> {
         let Some(contender) = &mut self.contender else { return Vec::new() };
         let output = contender.step(now, roll, input);
         self.asked.extend(output.request);
+        self.next = output.next;
         output.events
     }
 
@@ -97,18 +100,20 @@ impl Stack for Bare<'_> {
         self.contender = Some(Contender::new(self.lease.clone(), me, timing()));
     }
 
-    fn step(&mut self) -> Vec<Told> {
+    fn step(&mut self) -> (Vec<Told>, Option<LocalTime>) {
         let answered = self.answered.take();
         self.give_up();
         if let Some(tenure) = self.dropped {
-            return self.run_out(tenure).into_iter().filter_map(told).collect();
+            let told = self.run_out(tenure).into_iter().filter_map(told).collect();
+            return (told, self.dropped.map_or(self.next, |tenure| Some(tenure.deadline)));
         }
         let mut inputs = std::mem::take(&mut self.inputs);
         inputs.extend(answered.map(|(id, reply)| Input::Reply { id, reply }));
         if inputs.is_empty() {
             inputs.push(Input::Wake);
         }
-        inputs.into_iter().flat_map(|input| self.take(input)).filter_map(told).collect()
+        let told = inputs.into_iter().flat_map(|input| self.take(input)).filter_map(told).collect();
+        (told, self.next)
     }
 
     fn asked(&self) -> Vec<Request> {
@@ -162,6 +167,10 @@ impl Stack for Bare<'_> {
     fn belief(&self) -> Option<(Fence, LocalTime)> {
         let tenure = self.tenure().filter(|_| self.dropped.is_none())?;
         (self.clock.local() < tenure.deadline).then_some((tenure.fence, tenure.deadline))
+    }
+
+    fn should_stop(&self) -> Option<bool> {
+        None
     }
 
     fn act(&mut self) -> bool {

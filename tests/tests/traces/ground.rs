@@ -62,6 +62,11 @@ impl Time {
         self.local_ms.fetch_add(TICK_MS, SeqCst);
     }
 
+    /// Clocks that are set wrong begin anew: rows of earlier traces do not matter.
+    pub(super) fn forget(&self) {
+        self.wrong.store(0, SeqCst);
+    }
+
     /// How many ticks were slept since this was asked last.
     pub(super) fn slept(&self) -> u64 {
         self.slept.swap(0, SeqCst)
@@ -135,6 +140,13 @@ impl Ground {
         let outsider = db.raw();
         outsider.execute_batch("PRAGMA synchronous = OFF").unwrap();
         Self { db, outsider, time, clocks, leases: Mutex::new(0) }
+    }
+
+    /// How many acts have landed in the name of a lease.
+    pub(super) fn acts(&self, lease: &str) -> i64 {
+        let sql = "SELECT count(*) FROM acts WHERE lease = ?";
+        let mut query = self.outsider.prepare_cached(sql).unwrap();
+        query.query_row([lease], |row| row.get(0)).unwrap()
     }
 
     /// A lease that nobody has used.

@@ -59,6 +59,10 @@ impl History {
         self.sent.insert((request.holder.to_string(), request.id), at);
     }
 
+    pub(super) fn sent_at(&self, request: &Request) -> LocalTime {
+        self.sent[&(request.holder.to_string(), request.id)]
+    }
+
     /// What the store did; each row in between counts.
     pub(super) fn carried_out(&mut self, ground: &Ground, lease: &str, request: &Request, answer: &Answer) {
         let me = request.holder.to_string();
@@ -76,7 +80,7 @@ impl History {
             (Action::Renew(fence), Some(Ok(Reply::Renewed))) => fence.get(),
             _ => return,
         };
-        let until = self.sent[&(me.clone(), request.id)].plus(timing().validity_ms());
+        let until = self.sent_at(request).plus(timing().validity_ms());
         let valid = self.valid.entry((me, fence)).or_insert(until);
         if at < *valid {
             *valid = until.max(*valid);
@@ -88,7 +92,8 @@ impl History {
         self.row(Found::of(ground, lease));
     }
 
-    /// The row as it is now: fences rise by one, with each tenure, and only then does the holder change.
+    /// The row as it is now: fences rise by one, with each tenure; only then does the holder change, and when it was
+    /// acquired.
     pub(super) fn row(&mut self, row: Option<Found>) {
         let before = self.rows.last().cloned().flatten();
         if row == before {
@@ -96,7 +101,9 @@ impl History {
         }
         let is_right = match (&before, &row) {
             (None, Some(row)) => row.fence == 1,
-            (Some(before), Some(row)) if row.fence == before.fence => row.holder == before.holder,
+            (Some(before), Some(row)) if row.fence == before.fence => {
+                (&row.holder, row.acquired_at) == (&before.holder, before.acquired_at)
+            }
             (Some(before), Some(row)) => row.fence == before.fence + 1,
             (_, None) => false,
         };

@@ -1,7 +1,8 @@
 //! The shipped code through the model's traces.
 //!
 //! A trace is a list of the model's actions (`model::actions::Action`). Each is tried on the model and on the shipped code,
-//! which works on a real SQLite file; `play` says how, `agree` where both must be the same, `history` what must hold
+//! which works on a real SQLite file. Of a contender's own moves most are the same to the code, a call at that moment: it does
+//! what is due, and what it does is then a move of the model, or the trace has failed. `play` says how, `agree` where both must be the same, `history` what must hold
 //! besides, `tally` what a trace cannot do, and why. A trace that failed is in `kept`, and played each time.
 
 mod agree;
@@ -31,8 +32,10 @@ use play::{Play, Wrong};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner};
 use stack::Stack;
+use std::any::Any;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use tally::{Tally, cannot, named};
 use tenure::store::SqliteStore;
 use tests::say;
@@ -60,10 +63,16 @@ fn play<'a, S: Stack, const N: usize>(
     tally: &'a mut Tally,
 ) -> Result<(), Wrong> {
     let mut play = Play::<S, N>::new(ground, world, lease, stacks, tally);
-    play.play(trace).map_err(|wrong| {
+    let played = catch_unwind(AssertUnwindSafe(|| play.play(trace)));
+    played.unwrap_or_else(|panic| Err(format!("a panic: {}", words(&*panic)))).map_err(|wrong| {
         let story = model::explain::of_run(&world.config(), &play.run(), &wrong);
         format!("{wrong}\n\n{story}")
     })
+}
+
+/// What a panic says.
+fn words(panic: &(dyn Any + Send)) -> &str {
+    panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref().copied()).unwrap_or("?")
 }
 
 /// Where traces are played, one after the other: two files, and stores for contenders that have none.

@@ -70,16 +70,13 @@ impl<S: Stack, const N: usize> Play<'_, S, N> {
     }
 
     fn stop_work(&mut self, who: usize) -> Result<(), Wrong> {
-        let is_over = match self.state.contenders[who].phase {
-            Phase::Holding { left, .. } => left == 0,
-            Phase::Lost { .. } => false,
+        match self.state.contenders[who].phase {
+            Phase::Holding { left: 0, .. } => {
+                self.must(Action::Move(Who(who as u8), Move::NoticeDeadline))?;
+            }
+            Phase::Holding { .. } => self.history.ends(who),
+            Phase::Lost { .. } => {}
             _ => return Ok(()),
-        };
-        let me = Who(who as u8);
-        if is_over {
-            self.must(Action::Move(me, Move::NoticeDeadline))?;
-        } else {
-            self.history.ends(who);
         }
         self.seats[who].stack.stop_work();
         self.let_go(who)?;
@@ -93,7 +90,7 @@ impl<S: Stack, const N: usize> Play<'_, S, N> {
         if S::ENDS_WITH_ITS_TENURE {
             self.may(Action::Move(me, Move::Shutdown))?;
         }
-        self.seats[who].give_up();
+        self.seats[who].give_up(self.ground.time.now());
         Ok(())
     }
 
@@ -104,7 +101,7 @@ impl<S: Stack, const N: usize> Play<'_, S, N> {
         self.history.drops(who);
         self.seats[who].stack.drop_work();
         self.must(Action::Move(Who(who as u8), Move::DropWork))?;
-        self.seats[who].give_up();
+        self.seats[who].give_up(self.ground.time.now());
         self.settle(who)
     }
 
@@ -112,7 +109,9 @@ impl<S: Stack, const N: usize> Play<'_, S, N> {
         if self.state.contenders[who].phase.is_over() {
             return Ok(());
         }
-        self.history.ends(who);
+        if !matches!(self.state.contenders[who].phase, Phase::Lost { .. }) {
+            self.history.ends(who);
+        }
         let seat = &mut self.seats[who];
         seat.stack.crash();
         let open = std::mem::take(&mut seat.open);
@@ -137,20 +136,23 @@ impl<S: Stack, const N: usize> Play<'_, S, N> {
         }
     }
 
+    /// The check and the effect are one. Who is refused since he was superseded is told so, which in the model only a
+    /// renewal does: his process ends here.
     fn act(&mut self, who: usize) -> Result<(), Wrong> {
         let me = Who(who as u8);
-        // Where clocks are wrong it may be superseded, and learn it here and not, as in the model, by its next renewal.
-        if self.world.is_bounded()
-            && self.state.contenders[who].believes(self.config(), me).is_some()
-            && self.may(Action::Move(me, Move::Begin))?
-        {
-            let is_live = self.state.row.is_some_and(|row| row.expiry != Expiry::Unreadable);
-            let has_landed = self.seats[who].stack.act();
-            self.must(Action::Land(me))?;
-            if has_landed != is_live {
-                return Err(format!("its act landed: {has_landed}, on {:?}", self.state.row));
-            }
+        let Some(fence) = self.state.contenders[who].believes(self.config(), me) else { return Ok(()) };
+        if !self.may(Action::Move(me, Move::Begin))? {
+            return Ok(());
         }
-        Ok(())
+        let row = self.state.row.filter(|row| (row.holder, row.fence) == (self.config().id(me), fence));
+        let is_current = row.is_some_and(|row| !matches!(row.expiry, Expiry::Unreadable | Expiry::Released));
+        let before = self.ground.acts(&self.lease);
+        let has_landed = self.seats[who].stack.act();
+        self.must(Action::Land(me))?;
+        let landed = self.ground.acts(&self.lease) - before;
+        if (has_landed, landed) != (is_current, i64::from(is_current)) {
+            return Err(format!("an act landed: {has_landed}, {landed} times, on {:?}", self.state.row));
+        }
+        if row.is_none() { self.crash(who) } else { Ok(()) }
     }
 }

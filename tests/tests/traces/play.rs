@@ -48,6 +48,7 @@ impl<'a, S: Stack, const N: usize> Play<'a, S, N> {
         tally: &'a mut Tally,
     ) -> Self {
         let state = State::new([Clock::Even; N]);
+        ground.time.forget();
         ground.clocks.iter().for_each(|clock| clock.set(Clock::Even));
         let seats = stacks.into_iter().map(Seat::new).collect();
         let (model, history) = (Lease::new(world.config()), History::new(world));

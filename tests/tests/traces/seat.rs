@@ -22,6 +22,12 @@ pub(super) struct Seat<S> {
     pub(super) is_unsure: bool,
     /// When it first asked for the release that it asks for.
     pub(super) releases_since: Option<LocalTime>,
+    /// When it wants to be called, if nothing comes before.
+    pub(super) next: Option<LocalTime>,
+    /// Since when it waits for nothing.
+    pub(super) idle_since: LocalTime,
+    /// When that was sent which was confirmed last, if nothing failed since.
+    pub(super) confirmed: Option<LocalTime>,
     /// How often in a row it found its own row (SPEC.md R7.6).
     pub(super) in_vain: u8,
 }
@@ -39,6 +45,9 @@ impl<S> Seat<S> {
             late,
             is_unsure: false,
             releases_since: None,
+            next: None,
+            idle_since: LocalTime::from_millis(u64::MAX),
+            confirmed: None,
             in_vain: 0,
         }
     }
@@ -46,6 +55,7 @@ impl<S> Seat<S> {
     /// Somebody else begins.
     pub(super) fn forget(&mut self) {
         (self.me, self.flight, self.answer) = (None, None, None);
+        (self.next, self.idle_since, self.confirmed) = (None, LocalTime::from_millis(u64::MAX), None);
         (self.hangs, self.is_unsure, self.releases_since, self.in_vain) = (false, false, None, 0);
     }
 
@@ -55,8 +65,8 @@ impl<S> Seat<S> {
     }
 
     /// It waits for nothing any more; what is under way goes on.
-    pub(super) fn give_up(&mut self) {
-        (self.flight, self.answer) = (None, None);
+    pub(super) fn give_up(&mut self, now: LocalTime) {
+        (self.flight, self.answer, self.idle_since) = (None, None, now);
     }
 
     /// Whether it would hear by now that its request has failed.

@@ -25,8 +25,8 @@ pub(super) trait Stack {
     /// A new contender begins.
     fn begin(&mut self);
 
-    /// Does what is due by now, with the answers that have come.
-    fn step(&mut self) -> Vec<Told>;
+    /// Does what is due by now, with the answers that have come; what its user is told, and when it wants to be called again.
+    fn step(&mut self) -> (Vec<Told>, Option<LocalTime>);
 
     /// What it has asked for, and the store has not carried out: the first is next.
     fn asked(&self) -> Vec<Request>;
@@ -51,6 +51,9 @@ pub(super) trait Stack {
 
     /// What it believes in now, until when.
     fn belief(&self) -> Option<(Fence, LocalTime)>;
+
+    /// Whether its work was told to stop, if somebody has it.
+    fn should_stop(&self) -> Option<bool>;
 
     /// Does something in a transaction that its fence guards. Whether it landed.
     fn act(&mut self) -> bool;

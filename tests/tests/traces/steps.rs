@@ -1,7 +1,7 @@
 //! One call of the code, told as steps of the model.
 
 use super::blackout::Blackout;
-use super::ground::timing;
+use super::ground::{TICK_MS, timing};
 use super::play::{Play, Wrong};
 use super::stack::Stack;
 use model::actions::Action;
@@ -18,7 +18,8 @@ impl<S: Stack, const N: usize> Play<'_, S, N> {
     /// then it asks for what follows.
     pub(super) fn settle(&mut self, who: usize) -> Result<(), Wrong> {
         let (me, now) = (self.seats[who].me.clone(), self.ground.time.now());
-        let told = self.seats[who].stack.step();
+        let (told, next) = self.seats[who].stack.step();
+        self.seats[who].next = next;
         let fresh = self.fresh(who);
         self.hear(who)?;
         self.look_at_the_clock(who)?;
@@ -64,7 +65,7 @@ impl<S: Stack, const N: usize> Play<'_, S, N> {
         let Some(answer) = seat.answer.take().map(Some).or((now >= flight.give_up_at).then_some(None)) else {
             return Ok(());
         };
-        seat.flight = None;
+        (seat.flight, seat.idle_since) = (None, now);
         self.history.heard(&flight, &answer, now);
         match flight.action {
             Asks::Read => self.hear_read(who, &answer),
@@ -92,6 +93,8 @@ impl<S: Stack, const N: usize> Play<'_, S, N> {
     /// A renewal that is refused since nobody can read the row tells nothing: the old deadline stands (SPEC.md R12).
     fn hear_written(&mut self, who: usize, flight: &Request, answer: &Option<Answer>) -> Result<(), Wrong> {
         let renews = matches!(flight.action, Asks::Renew(_));
+        let confirms = matches!(answer, Some(Ok(Reply::Granted(_) | Reply::Renewed)));
+        self.seats[who].confirmed = confirms.then(|| self.history.sent_at(flight));
         let is_answer = match answer {
             Some(Ok(Reply::Refused(Seen::Unreadable(_)))) => !renews,
             Some(Ok(_)) => true,
@@ -113,7 +116,7 @@ impl<S: Stack, const N: usize> Play<'_, S, N> {
     fn look_at_the_clock(&mut self, who: usize) -> Result<(), Wrong> {
         match self.phase(who) {
             Phase::Holding { left: 0, .. } => {
-                self.seats[who].give_up();
+                self.seats[who].give_up(self.ground.time.now());
                 self.must(Action::Move(self.named(who), Move::NoticeDeadline))
             }
             Phase::Dropped { left: 0, .. } => self.let_go(who),
@@ -127,6 +130,7 @@ impl<S: Stack, const N: usize> Play<'_, S, N> {
         let timeout = timing().request_timeout_ms();
         let is_over = seat.releases_since.is_some_and(|since| now >= since.plus(timeout));
         if is_over && seat.flight.is_none() && matches!(self.phase(who), Phase::Releasing { .. }) {
+            self.seats[who].idle_since = now;
             self.must(Action::Move(self.named(who), Move::Leave))?;
         }
         Ok(())
@@ -166,7 +170,25 @@ impl<S: Stack, const N: usize> Play<'_, S, N> {
         if matches!(contender.phase, Phase::Reading(_)) && seat.flight.is_none() {
             return Err("it read that the lease is free, and does not acquire it".into());
         }
+        if seat.flight.is_none() && self.is_due(who) {
+            return Err(format!("it asks for nothing, though it is due: {:?}", contender.phase));
+        }
         Ok(())
+    }
+
+    /// Whether it should have asked for something by now: polls, and tries after a failure, are less than a tick apart; a
+    /// renewal follows two ticks after the sending of what was confirmed.
+    fn is_due(&self, who: usize) -> bool {
+        let (now, seat) = (self.ground.time.now(), &self.seats[who]);
+        let again = now >= seat.idle_since.plus(TICK_MS);
+        match self.phase(who) {
+            Phase::Waiting | Phase::Releasing { .. } => again,
+            Phase::Holding { .. } => match seat.confirmed {
+                Some(sent) => now >= sent.plus(timing().renew_every_ms()),
+                None => again,
+            },
+            _ => false,
+        }
     }
 
     /// The store carries out what is next on a contender's desk, or a blackout befalls it.
@@ -214,6 +236,9 @@ impl<S: Stack, const N: usize> Play<'_, S, N> {
     ) -> Result<(), Wrong> {
         let is_awaited = self.seats[who].flight.as_ref() == Some(request);
         let is_applied = answer.is_ok() || befalls == Some(Blackout::ReplyLost);
+        if !befalls.map_or(answer.is_ok(), |blackout| blackout.allows(&request.action, &answer)) {
+            return Err(format!("{:?} was answered {answer:?}, while {befalls:?}", request.action));
+        }
         self.history.carried_out(self.ground, &self.lease, request, &answer);
         if is_awaited {
             self.seats[who].answer = Some(answer.clone());

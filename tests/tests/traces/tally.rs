@@ -18,7 +18,7 @@ pub(super) struct Tally {
     blackouts: BTreeMap<(Blackout, &'static str), u64>,
     /// Traces.
     pub(super) traces: u64,
-    /// Traces after which the lease had to be held again in time.
+    /// Traces in whose end somebody held the lease in time.
     pub(super) recovered: u64,
 }
 
@@ -122,7 +122,7 @@ impl fmt::Display for Tally {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
             f,
-            "{} traces, {} steps; after {} the lease had to be held again in time",
+            "{} traces, {} steps; in the end of {} somebody held the lease in time",
             self.traces,
             self.steps(),
             self.recovered

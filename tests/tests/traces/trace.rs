@@ -73,7 +73,8 @@ impl World {
     fn tries(&self) -> impl Strategy<Value = Try> + use<> {
         let (config, contenders) = (self.config(), self.contenders);
         let possible = Action::all(contenders)
-            .filter(|action| action.is_of(&config, contenders) && cannot(*action).is_none());
+            .filter(|action| action.is_of(&config, contenders) && cannot(*action).is_none())
+            .filter(|action| !matches!(action, Action::Land(_))); // one with its beginning
         let weights = possible.flat_map(|action| std::iter::repeat_n(action, weight(action, contenders)));
         let drawn: Vec<Action> = weights.collect();
         (0..drawn.len(), 0..BLACKOUT_ONE_OF).no_shrink().prop_map(move |(which, blackout)| {
@@ -102,9 +103,12 @@ fn weight(action: Action, contenders: usize) -> usize {
         Action::Move(who, mv) => of(
             who,
             match mv {
-                Move::Read | Move::Acquire | Move::Deliver | Move::Renew => 40,
-                Move::Restart | Move::Fail | Move::Release => 20,
-                Move::StopWork | Move::Leave | Move::Begin => 4,
+                Move::Read | Move::Acquire | Move::Deliver => 40,
+                Move::Renew => 60,
+                Move::Restart | Move::Fail => 20,
+                Move::Release => 30,
+                Move::StopWork => 8,
+                Move::Leave | Move::Begin => 4,
                 Move::Shutdown | Move::DropWork | Move::NoticeDeadline | Move::Look => 2,
                 Move::Crash => 1,
             },

@@ -21,6 +21,7 @@ pub(super) struct Whole<'a> {
     lease: String,
     seed: u64,
     process: Option<Process>,
+    turn: bool,
     /// What processes before this one have counted.
     counted: u64,
 }
@@ -42,7 +43,7 @@ impl<'a> Whole<'a> {
     pub(super) fn new(ground: &'a Ground, lease: &str, who: usize, seed: u64) -> Self {
         let clock = Arc::clone(&ground.clocks[who]) as Arc<dyn Clock>;
         let seed = seed.wrapping_mul(8).wrapping_add(who as u64) << 16;
-        Self { ground, clock, lease: lease.to_owned(), seed, process: None, counted: 0 }
+        Self { ground, clock, lease: lease.to_owned(), seed, process: None, turn: false, counted: 0 }
     }
 
     fn new_process(&mut self) -> Process {
@@ -53,6 +54,12 @@ impl<'a> Whole<'a> {
         let store = SqliteStore::open(self.ground.db.path(), Arc::clone(&self.clock)).expect("a store");
         let (acquire, held, lost, released) = (None, None, None, None);
         Process { keeper, store, acquire, held, lost, released, is_shut: false, elector }
+    }
+
+    /// Of two ways to do something, each in its turn.
+    fn takes_turns(&mut self) -> bool {
+        self.turn = !self.turn;
+        self.turn
     }
 
     fn running(&mut self) -> &mut Process {
@@ -70,6 +77,7 @@ impl Process {
                 self.lost = Some(held.lost());
                 self.held = Some(held);
             }
+            Some(Err(AcquireError::ShutDown)) if self.is_shut => {}
             Some(Err(error)) => panic!("who waits goes on waiting, whatever happens: {error}"),
             None => {}
         }
@@ -110,11 +118,11 @@ impl Stack for Whole<'_> {
         process.told();
     }
 
-    fn step(&mut self) -> Vec<Told> {
+    fn step(&mut self) -> (Vec<Told>, Option<LocalTime>) {
         let now = self.clock.local();
         let process = self.running();
-        process.keeper.step(now);
-        process.told()
+        let next = process.keeper.step(now);
+        (process.told(), next)
     }
 
     fn asked(&self) -> Vec<Request> {
@@ -140,9 +148,12 @@ impl Stack for Whole<'_> {
         store.execute(std::slice::from_ref(request)).remove(0)
     }
 
+    /// It is released, and the outcome is heard; or just dropped.
     fn stop_work(&mut self) {
+        let is_heard = self.takes_turns();
         let process = self.running();
-        process.released = process.held.take().map(Held::release);
+        let held = process.held.take();
+        process.released = held.filter(|_| is_heard).map(Held::release);
         process.told();
     }
 
@@ -156,10 +167,11 @@ impl Stack for Whole<'_> {
         assert!(unwound.is_err());
     }
 
-    /// Who waits stops waiting; for who holds, the elector is shut down.
+    /// Who waits stops waiting, or the elector is shut down.
     fn shut_down(&mut self) {
+        let all = self.takes_turns();
         let process = self.running();
-        if process.acquire.take().is_none() {
+        if all || process.acquire.take().is_none() {
             process.is_shut = true;
             drop(process.elector.shutdown(Duration::MAX));
         }
@@ -175,6 +187,10 @@ impl Stack for Whole<'_> {
         Some((held.check().ok()?, held.deadline().ok()?))
     }
 
+    fn should_stop(&self) -> Option<bool> {
+        Some(self.process.as_ref()?.held.as_ref()?.should_stop())
+    }
+
     fn act(&mut self) -> bool {
         let mut connection = self.ground.db.raw();
         let held = self.running().held.as_ref().expect("a lease that is held");
@@ -184,8 +200,8 @@ impl Stack for Whole<'_> {
         });
         match done {
             Ok(rows) => rows == 1,
-            Err(TransactionError::Unreadable(_)) => false,
-            Err(error) => panic!("it is held, and so its act lands: {error}"),
+            Err(TransactionError::Unreadable(_) | TransactionError::Lost(_)) => false,
+            Err(error) => panic!("its act lands, or is refused: {error}"),
         }
     }
 
