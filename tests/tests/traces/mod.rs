@@ -184,7 +184,7 @@ fn state_machine_and_store_go_through_the_models_traces() {
     let traces = from_environment("TENURE_SHORT_TRACES", 100_000);
     // In WAL, which is quicker; `rows` has each request in both modes.
     let world = World::any(OPTIONAL_BARE).prop_map(|world| World { wal: true, ..world });
-    let strategy = world.prop_flat_map(|world| world.traces(160));
+    let strategy = world.prop_flat_map(|world| world.traces(150));
     play_all(traces, strategy, |world, trace| stage.bare(world, trace));
     let tally = stage.tally.borrow();
     say(&*tally);

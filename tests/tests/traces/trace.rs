@@ -97,8 +97,8 @@ fn weight(action: Action, contenders: usize) -> usize {
         Action::Tick(_) | Action::Enter(_) | Action::Land(_) => 1,
         Action::Step(who, _) => of(who, 1),
         Action::Execute(who) => of(who, 60),
-        Action::ExecuteLate(who, _) => of(who, 6),
-        Action::ExecuteOrphaned(..) => 6,
+        Action::ExecuteLate(who, _) => of(who, 8),
+        Action::ExecuteOrphaned(..) => 12,
         Action::Suffer(_) => 2,
         Action::Move(who, mv) => of(
             who,
