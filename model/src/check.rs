@@ -50,8 +50,8 @@ pub const THREE: Known<3> = Known {
 pub const LARGE: Known<3> = Known {
     name: "three contenders that die, requests that fail, clocks that step",
     config: Config { fold: true, ..Config::PLAIN.with(CLASSIC).with(&[Part::ClockSteps]) },
-    generated: 462_863_951,
-    unique: 29_625_284,
+    generated: 485_749_285,
+    unique: 30_904_552,
     wait: 4,
 };
 

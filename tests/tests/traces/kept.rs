@@ -24,7 +24,7 @@ pub(super) fn written(world: &World, trace: &[Try]) -> String {
 fn read(text: &str) -> Option<(World, Vec<Try>)> {
     let actions: HashMap<String, Action> =
         Action::all(5).map(|action| (format!("{action:?}"), action)).collect();
-    let mut lines = text.lines().filter(|line| !line.starts_with('#') && !line.is_empty());
+    let mut lines = text.lines();
     let mut words = lines.next()?.split(' ');
     let contenders = words.next()?.parse().ok()?;
     let (wal, looks) = (words.next()? == "wal", words.next()? == "look");
@@ -51,6 +51,7 @@ pub(super) fn all() -> Vec<(String, (World, Vec<Try>))> {
             let path = file.expect("a file").path();
             let (name, text) = (path.display().to_string(), std::fs::read_to_string(&path).expect("a text"));
             let trace = read(&text).unwrap_or_else(|| panic!("{name} is no trace"));
+            assert_eq!(written(&trace.0, &trace.1), text, "{name} says what it was read as");
             (name, trace)
         })
         .collect();
