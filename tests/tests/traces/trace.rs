@@ -6,7 +6,7 @@ use model::actions::Action;
 use model::clocks::Local;
 use model::config::{Config, Part};
 use model::contender::Move;
-use model::state::Who;
+use model::state::{LateKind, Who};
 use proptest::prelude::*;
 use std::fmt;
 
@@ -95,9 +95,10 @@ fn weight(action: Action, contenders: usize) -> usize {
     match action {
         Action::Tick(Local::Steady) => 70 * contenders.min(3),
         Action::Tick(_) | Action::Enter(_) | Action::Land(_) => 1,
-        Action::Step(who, _) => of(who, 1),
+        Action::Step(who, _) => of(who, 2),
         Action::Execute(who) => of(who, 60),
         Action::ExecuteLate(who, _) => of(who, 8),
+        Action::ExecuteOrphaned(_, _, LateKind::Renew) => 80, // while the row still has some time
         Action::ExecuteOrphaned(..) => 12,
         Action::Suffer(_) => 2,
         Action::Move(who, mv) => of(
