@@ -150,10 +150,14 @@
 //!
 //! - `bundled`, on by default: SQLite is compiled in; without it the system's is linked.
 //! - `tokio`: [`Elector::run`](Elector) for async work, with tokio-util's `CancellationToken`. Brings no runtime.
+//! - `instance`: [the guard of one instance](instance), where the store has no compare-and-set. Brings serde_json and
+//!   humantime.
 //! - `cli`: what the command `tenure` needs.
 pub mod clock;
 pub mod elector;
 pub mod fenced;
+#[cfg(feature = "instance")]
+pub mod instance;
 pub mod keeper;
 pub mod protocol;
 pub mod random;

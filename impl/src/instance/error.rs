@@ -1,0 +1,154 @@
+//! What can go wrong, and what to do then.
+
+use super::record::TTL_MS;
+use crate::elector::Remedy;
+use crate::protocol::{ConfigError, WallTime};
+use crate::random::NoRandomness;
+use std::time::{Duration, UNIX_EPOCH};
+
+/// There is no guard. Nothing was written.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum OptionsError {
+    /// The TTL cannot be used.
+    #[error("ttl {ttl:?} cannot be used: it may be {} to {}, in whole milliseconds", told(*TTL_MS.start()), told(*TTL_MS.end()))]
+    Ttl {
+        /// What was given.
+        ttl: Duration,
+    },
+    /// The settle time cannot be used.
+    #[error(
+        "settle time {settle:?} cannot be used: with this ttl it may be 1ms to {max:?}, in whole milliseconds"
+    )]
+    Settle {
+        /// What was given.
+        settle: Duration,
+        /// The longest: an eighth of the TTL.
+        max: Duration,
+    },
+    /// The label cannot be used.
+    #[error(transparent)]
+    Label(#[from] ConfigError),
+}
+
+impl OptionsError {
+    /// What to do.
+    pub fn remedy(&self) -> Remedy {
+        Remedy::Fix
+    }
+}
+
+/// This instance is not to start.
+#[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ClaimError {
+    /// Another instance's record is live.
+    #[error(
+        "another instance is alive: {id}, since {}; stop it before this one starts, as by a deployment without overlap; \
+         if it is gone for good, wait until {}, when its record is not live any more",
+        utc(*since), utc(*expires)
+    )]
+    AnotherInstance {
+        /// Whose.
+        id: String,
+        /// Since when it is there, by its own wall clock.
+        since: WallTime,
+        /// When the record is not live any more, by this machine's wall clock, unless it is renewed.
+        expires: WallTime,
+    },
+    /// What stands there cannot be understood, or cannot be read at all, and why. It counts as live: it is no evidence
+    /// that nobody is there.
+    #[error(
+        "the record is unreadable and counts as another instance's: {0}; make sure that no other instance runs, \
+         then remove the record, or correct what is wrong"
+    )]
+    Unreadable(String),
+    /// This instance could not announce itself, and why.
+    #[error("the record could not be written: {0}")]
+    NotWritten(String),
+    /// A call of the store takes longer than a third of the TTL.
+    #[error("the store of the record does not answer: whether another instance is alive is not known")]
+    NoAnswer,
+    /// The operating system gave no random numbers for an id.
+    #[error(transparent)]
+    NoRandomness(#[from] NoRandomness),
+    /// The operating system starts no more threads, and why.
+    #[error("no thread could be started: {0}")]
+    NoThread(String),
+    /// The guard's thread has died of a defect.
+    #[error("the guard died: claim again")]
+    GuardDied,
+}
+
+impl ClaimError {
+    /// What to do.
+    pub fn remedy(&self) -> Remedy {
+        match self {
+            Self::AnotherInstance { .. } | Self::NoAnswer | Self::NoRandomness(_) => Remedy::Retry,
+            Self::NoThread(_) | Self::GuardDied => Remedy::Retry,
+            Self::Unreadable(_) | Self::NotWritten(_) => Remedy::Fix,
+        }
+    }
+}
+
+/// Why a claim is over.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Loss {
+    /// Another record stands where ours was.
+    #[error("the record was overwritten by another instance: {by}")]
+    Overwritten {
+        /// Whose; of one that cannot be read, what is wrong with it.
+        by: String,
+    },
+    /// The record was not renewed for a TTL: others count it as gone.
+    #[error("the record could not be renewed for a whole ttl, so another instance may have started: {why}")]
+    NotRenewed {
+        /// What the last try came to.
+        why: String,
+    },
+    /// It was stood down. No loss.
+    #[error("the instance was stood down")]
+    StoodDown,
+    /// The guard's thread has died of a defect: nothing is renewed any more.
+    #[error("the guard died: the record is not renewed any more")]
+    GuardDied,
+}
+
+impl Loss {
+    /// What to do: always, to stop acting.
+    pub fn remedy(&self) -> Remedy {
+        Remedy::StopActing
+    }
+}
+
+/// Our record may still be there. If it is, it runs out by itself, within the TTL.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the record was not removed, and runs out within its ttl: {why}")]
+pub struct NotRemoved {
+    /// What the last try came to.
+    pub why: String,
+}
+
+impl NotRemoved {
+    /// What to do: the next instance waits for the record to run out, or somebody removes it.
+    pub fn remedy(&self) -> Remedy {
+        Remedy::Retry
+    }
+}
+
+fn told(ms: u64) -> humantime::FormattedDuration {
+    humantime::format_duration(Duration::from_millis(ms))
+}
+
+/// As people read it; a time that no calendar has, as it stands.
+fn utc(time: WallTime) -> String {
+    const CALENDAR: std::ops::Range<i64> = 0..253_402_300_800_000;
+    let ms = time.as_unix_millis();
+    match u64::try_from(ms) {
+        Ok(since) if CALENDAR.contains(&ms) => {
+            humantime::format_rfc3339_millis(UNIX_EPOCH + Duration::from_millis(since)).to_string()
+        }
+        Ok(_) | Err(_) => format!("{ms} (Unix milliseconds)"),
+    }
+}

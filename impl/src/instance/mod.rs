@@ -1,0 +1,98 @@
+//! Not a lock: a guard that refuses to start an instance while another one is seen to run, on a store that has no
+//! compare-and-set.
+//!
+//! A service that may run once only, and whose one store is a file share, a bucket or the like, announces itself there in a
+//! small record that it renews, and does not start while another's record is live. So the common mistake, a second instance
+//! that is started while the first one runs, as a rolling update does, is refused.
+//!
+//! ```
+//! use tenure::instance::{FileRecords, Guard, Options};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let directory = tempfile::tempdir()?;
+//! # let file = directory.path().join("instance.json");
+//! # let options = Options { settle: Some(std::time::Duration::from_millis(1)), ..Options::default() };
+//! # /*
+//! let guard = Guard::new(FileRecords::new("/srv/share/instance.json"), Options::default())?;
+//! # */
+//! # let guard = Guard::new(FileRecords::new(file), options)?;
+//! let claim = guard.claim().wait()?; // or `.await`; an error says what to do
+//! for _ in 0..3 {
+//!     if !claim.is_current() {
+//!         break; // overwritten, or not renewed: stop the service
+//!     }
+//!     println!("one batch");
+//! }
+//! claim.stand_down().wait()?; // the next one may start at once
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # What it catches, and what it does not
+//!
+//! - It catches an instance that is started while another's record is live: [`ClaimError::AnotherInstance`].
+//! - Two that start at the same moment can both read "nobody there" and both write. After writing, a claim waits the
+//!   settle time, reads back, and yields if another's record stands there. That narrows the race, and does not close it: one
+//!   that stalls between its read and its write for longer than that starts beside the other. Before each renewal the
+//!   record is read, and an instance that finds another's is told that its claim is lost: so within a third of the TTL
+//!   all but one are, as long as the store and the processes go on.
+//! - A renewal reads, then writes: in the moment between the two it can write over another's record, which then is the one
+//!   that is lost. So can a write that hung in the store, and is carried out late.
+//! - An instance whose renewals fail for a whole TTL is told that its claim is lost, on time, by the clock. Nobody stops it.
+//!   It may go on acting while the next one starts.
+//! - Nothing that it writes elsewhere is fenced: there is no number that a late write could be refused by.
+//!
+//! **Use a lease instead wherever you can**: [`Elector`](crate::Elector), on SQLite, where one conditional write decides, each
+//! tenure has its fence, and a write of your own commits only while nobody else holds it.
+//!
+//! # When a record is live
+//!
+//! - It is live until its TTL, which stands in it, has passed since its writer renewed it, *by the reader's wall clock*. A
+//!   reader whose clock is behind the writer's waits longer, which is safe. One whose clock is ahead, by more than two
+//!   thirds of the TTL, counts a record as gone that is being renewed, and starts beside a live instance. So the TTL
+//!   stays well above any plausible skew.
+//! - One from the future, as of a clock that was corrected since, is live no longer than until its TTL has passed since this
+//!   process first saw it unchanged, by its own clock: claim again with the same [`Guard`], after a while.
+//! - One that is unreadable is live: cut off, empty, not JSON, not UTF-8, of another version, of wrong types or ranges, longer
+//!   than [4096 bytes](BYTES_MAX), or not to be read for lack of permission. It is no evidence that nobody is there, and
+//!   not to start can be put right. It does not run out: a person makes sure that nobody runs, and removes it.
+//! - One that is not there is not. An instance that finds its own removed by a person writes it again.
+//!
+//! A crash leaves the record, live until its TTL has passed: so long a new start is refused. A
+//! [stand-down](Claim::stand_down) removes it, if it is still ours.
+//!
+//! # The record
+//!
+//! ```json
+//! {"tenure_instance":1,"id":"web-1-00c0ffee00c0ffee","since_ms":1767225600000,"renewed_ms":1767225640000,"ttl_ms":120000}
+//! ```
+//!
+//! `id` is the label and a random number, another one for each claim. Times are Unix milliseconds. The TTL is from 1 s to
+//! a day, 2 minutes unless set; instances may have different ones. It is renewed each third of it; a renewal that failed is
+//! tried again after a thirtieth.
+//!
+//! # Which thread does what
+//!
+//! One calls the store, and may hang there. Another does no I/O: it knows when to renew, and tells of a loss on time
+//! whatever the first one does. Neither needs an async runtime. [`Claim::is_current`] compares the clock and
+//! needs neither. A third passes what changes to `tracing`, with the target `tenure`: at info, the claim stands, or was
+//! stood down; at warn, the record was not renewed, not removed, or the claim is lost.
+
+mod claim;
+mod error;
+mod guard;
+mod log;
+pub mod machine;
+mod options;
+mod record;
+mod records;
+mod shared;
+#[cfg(test)]
+mod tests;
+
+pub use claim::Claim;
+pub use error::{ClaimError, Loss, NotRemoved, OptionsError};
+pub use guard::Guard;
+pub use options::Options;
+pub use record::{BYTES_MAX, Record, Seen};
+pub use records::{FileRecords, Records, RecordsError};

@@ -1,0 +1,108 @@
+//! Where a record is kept.
+
+use super::record::BYTES_MAX;
+use std::error::Error;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, ErrorKind, Read, Write};
+use std::path::{Path, PathBuf};
+
+/// Why a call failed; any error will do. Its text is told to people, so it says what it is about.
+pub type RecordsError = Box<dyn Error + Send + Sync>;
+
+/// One record in a store without conditions: what is asked of it is that no reader sees half of a write, and that whoever
+/// reads after a write has returned sees that write, or a later one.
+///
+/// It is called on a thread of the guard's own, and may block. A call that hangs hangs the renewals, and nothing else.
+pub trait Records: Send {
+    /// What stands there; `None` if it is certain that nothing does. Of more than [`BYTES_MAX`] bytes the first
+    /// `BYTES_MAX + 1` are enough.
+    ///
+    /// # Errors
+    /// It cannot be read. That counts as another's live record.
+    fn read(&mut self) -> Result<Option<Vec<u8>>, RecordsError>;
+
+    /// Puts this in the place of whatever stands there.
+    ///
+    /// # Errors
+    /// It may have been written, or not.
+    fn write(&mut self, record: &[u8]) -> Result<(), RecordsError>;
+
+    /// Removes what stands there. Nothing to remove is no error.
+    ///
+    /// # Errors
+    /// It may have been removed, or not.
+    fn delete(&mut self) -> Result<(), RecordsError>;
+}
+
+/// A record in a file: written beside it, and renamed to it. A crash between the two leaves a file of the same name with
+/// `.new` at its end, which nobody reads.
+#[derive(Debug)]
+pub struct FileRecords {
+    path: PathBuf,
+}
+
+impl FileRecords {
+    /// A record in that file, which need not be there, in a directory that is. Nothing is touched yet. A relative path
+    /// means the same file also when the working directory has changed.
+    pub fn new(path: impl AsRef<Path>) -> Self {
+        let path = path.as_ref();
+        Self { path: std::path::absolute(path).unwrap_or_else(|_| path.into()) }
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// A name beside the file that no other process uses: containers may share process ids.
+    fn beside(&self) -> Result<PathBuf, RecordsError> {
+        let mut name = self.path.clone().into_os_string();
+        name.push(format!(".{:016x}.new", crate::random::nonce()?));
+        Ok(name.into())
+    }
+
+    fn told(&self, error: io::Error) -> RecordsError {
+        format!("{}: {error}", self.path.display()).into()
+    }
+}
+
+impl Records for FileRecords {
+    fn read(&mut self) -> Result<Option<Vec<u8>>, RecordsError> {
+        match head_of(&self.path) {
+            Ok(bytes) => Ok(Some(bytes)),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(self.told(error)),
+        }
+    }
+
+    fn write(&mut self, record: &[u8]) -> Result<(), RecordsError> {
+        let beside = self.beside()?;
+        let done = write_new(&beside, record).and_then(|()| fs::rename(&beside, &self.path));
+        done.map_err(|error| {
+            let _ = fs::remove_file(&beside);
+            self.told(error)
+        })
+    }
+
+    fn delete(&mut self) -> Result<(), RecordsError> {
+        match fs::remove_file(&self.path) {
+            Err(error) if error.kind() != ErrorKind::NotFound => Err(self.told(error)),
+            Ok(()) | Err(_) => Ok(()),
+        }
+    }
+}
+
+fn head_of(path: &Path) -> io::Result<Vec<u8>> {
+    #[expect(clippy::disallowed_methods, reason = "records are kept in files here")]
+    let file = File::open(path)?;
+    let mut bytes = Vec::new();
+    file.take(BYTES_MAX as u64 + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// On the disk before it is renamed: a file that is empty after a loss of power would count as live for ever.
+fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut file = OpenOptions::new().write(true).create_new(true).open(path)?;
+    file.write_all(bytes)?;
+    file.sync_all()
+}

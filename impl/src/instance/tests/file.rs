@@ -1,0 +1,135 @@
+//! A record in a file.
+
+use crate::clock::{Clock, SetClock, SystemClock};
+use crate::instance::{ClaimError, FileRecords, Guard, Options, Records};
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::time::Duration;
+use tempfile::tempdir;
+
+fn names(directory: &Path) -> Vec<String> {
+    let entries = fs::read_dir(directory).unwrap();
+    entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+}
+
+#[test]
+fn what_is_written_is_read_and_what_is_deleted_is_not_there() {
+    let directory = tempdir().unwrap();
+    let mut records = FileRecords::new(directory.path().join("instance"));
+    assert_eq!(records.read().unwrap(), None);
+    records.delete().unwrap();
+    for bytes in ["one", "two, which is longer", ""] {
+        records.write(bytes.as_bytes()).unwrap();
+        assert_eq!(records.read().unwrap(), Some(bytes.as_bytes().to_vec()));
+        assert_eq!(names(directory.path()), ["instance"]);
+    }
+    records.delete().unwrap();
+    assert_eq!(names(directory.path()), [""; 0]);
+}
+
+#[test]
+fn no_reader_ever_sees_half_a_record_or_none() {
+    let directory = tempdir().unwrap();
+    let path = directory.path().join("instance");
+    let [one, two] = [b'1', b'2'].map(|byte| vec![byte; 4_000]);
+    FileRecords::new(&path).write(&one).unwrap();
+    let over = AtomicBool::new(false);
+    let read = |count: &mut u32| {
+        let mut records = FileRecords::new(&path);
+        while !over.load(SeqCst) {
+            let bytes = records.read().unwrap().unwrap();
+            assert!(bytes == one || bytes == two, "{} bytes", bytes.len());
+            *count += 1;
+        }
+    };
+    let mut reads = 0;
+    std::thread::scope(|threads| {
+        #[allow(clippy::disallowed_methods, reason = "the test's thread")]
+        threads.spawn(|| read(&mut reads));
+        let until = SystemClock.local().plus(300);
+        let mut records = FileRecords::new(&path);
+        while SystemClock.local() < until {
+            records.write(&two).unwrap();
+            records.write(&one).unwrap();
+        }
+        over.store(true, SeqCst);
+    });
+    assert!(reads > 10, "{reads}");
+}
+
+#[test]
+fn of_a_huge_file_no_more_is_read_than_shows_that_it_is_none() {
+    let directory = tempdir().unwrap();
+    let path = directory.path().join("instance");
+    fs::File::options()
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .open(&path)
+        .unwrap()
+        .set_len(1 << 40)
+        .unwrap();
+    assert_eq!(FileRecords::new(&path).read().unwrap().unwrap().len(), 4_097);
+}
+
+fn refused(path: &Path) -> ClaimError {
+    let options = Options { clock: SetClock::new(), ..Options::default() };
+    Guard::new(FileRecords::new(path), options).unwrap().claim().wait().unwrap_err()
+}
+
+#[test]
+fn a_file_that_may_not_be_read_counts_as_live_and_the_file_is_named() {
+    let directory = tempdir().unwrap();
+    let path = directory.path().join("instance");
+    fs::create_dir(&path).unwrap();
+    let error = refused(&path);
+    assert!(
+        matches!(error, ClaimError::Unreadable(_)) && error.to_string().contains("/instance"),
+        "{error:?}"
+    );
+    fs::remove_dir(&path).unwrap();
+    FileRecords::new(&path).write(b"x").unwrap();
+    fs::set_permissions(&path, PermissionsExt::from_mode(0o000)).unwrap();
+    let error = refused(&path).to_string();
+    // Root reads what it likes, and finds no record.
+    let says = if rustix::process::geteuid().is_root() { "not JSON" } else { "Permission denied" };
+    assert!(error.contains(says), "{error}");
+}
+
+#[test]
+fn without_the_directory_or_the_right_to_write_there_a_claim_is_refused_and_nothing_left() {
+    let directory = tempdir().unwrap();
+    let error = refused(&directory.path().join("no/such/instance"));
+    assert!(matches!(&error, ClaimError::NotWritten(why) if why.contains("no/such/instance")), "{error:?}");
+    assert_eq!(names(directory.path()), [""; 0]);
+    fs::write(directory.path().join("file"), "").unwrap();
+    let error = refused(&directory.path().join("file/instance"));
+    assert!(matches!(error, ClaimError::Unreadable(_)), "{error:?}");
+    if !rustix::process::geteuid().is_root() {
+        fs::set_permissions(directory.path(), PermissionsExt::from_mode(0o500)).unwrap();
+        let error = refused(&directory.path().join("instance"));
+        assert!(matches!(error, ClaimError::NotWritten(_)), "{error:?}");
+        fs::set_permissions(directory.path(), PermissionsExt::from_mode(0o700)).unwrap();
+    }
+}
+
+/// By the machine's clock, in earnest.
+#[test]
+fn a_claim_on_a_file_stands_beside_no_other_and_is_renewed() {
+    let directory = tempdir().unwrap();
+    let path = directory.path().join("instance");
+    let guard = || {
+        let options = Options { ttl: Duration::from_secs(1), ..Options::default() };
+        Guard::new(FileRecords::new(&path), options).unwrap()
+    };
+    let claim = guard().claim().wait().unwrap();
+    SystemClock.sleep(Duration::from_millis(2_500));
+    assert!(claim.is_current());
+    let error = guard().claim().wait().unwrap_err();
+    assert!(matches!(&error, ClaimError::AnotherInstance { id, .. } if id == claim.id()), "{error:?}");
+    drop(claim);
+    assert_eq!(names(directory.path()), [""; 0]);
+    guard().claim().wait().unwrap().stand_down().wait().unwrap();
+}

@@ -1,0 +1,9 @@
+//! The guard by a clock that is set, on records that fail when told to; and its parts.
+
+mod file;
+mod guard;
+mod loss;
+mod machine;
+mod options;
+mod record;
+mod stage;
