@@ -112,9 +112,8 @@ fn a_call_that_hangs_delays_no_loss_and_what_it_says_at_last_changes_nothing() {
         let mut lost = claim.lost();
         stage.cell.hang_after(Some(calls));
         stage.pass(TTL_MS / 3 - SETTLE_MS - 50, 2);
-        // From now on the thread of the records waits for the store, not by the clock.
         stage.clock.advance(50);
-        stage.clock.settle(1);
+        stage.hangs();
         stage.pass(2 * TTL_MS / 3 - 50, 1);
         assert!(claim.is_current() && look(&mut lost).is_none());
         stage.clock.advance(50);
@@ -153,7 +152,7 @@ fn a_claim_on_a_store_that_hangs_is_refused_after_a_third_of_the_ttl() {
             stage.clock.settle(2);
             stage.clock.advance(SETTLE_MS);
         }
-        stage.clock.settle(1);
+        stage.hangs();
         stage.clock.advance(TTL_MS / 3 - 1);
         stage.clock.settle(1);
         assert!(look(&mut claim).is_none());
@@ -206,7 +205,7 @@ fn a_stand_down_waits_for_a_renewal_under_way_which_would_bring_the_record_back(
     stage.cell.hang_after(Some(1));
     stage.pass(TTL_MS / 3 - SETTLE_MS - 50, 2);
     stage.clock.advance(50);
-    stage.clock.settle(1);
+    stage.hangs();
     let mut gone = claim.stand_down();
     stage.clock.settle(1);
     assert!(look(&mut gone).is_none());

@@ -20,6 +20,7 @@ struct Kept {
     /// The first call that fails, counted from now, or hangs.
     fails_after: Option<usize>,
     hangs_after: Option<usize>,
+    hanging: bool,
     panics: bool,
 }
 
@@ -74,7 +75,9 @@ impl Cell {
             return Err("the share is gone".into());
         }
         if due(&mut kept.hangs_after) {
+            kept.hanging = true;
             kept = self.0.1.wait_while(kept, |kept| kept.hangs_after.is_some()).unwrap();
+            kept.hanging = false;
         }
         Ok(what(&mut kept.bytes))
     }
@@ -150,6 +153,13 @@ impl Stage {
         text
     }
 
+    /// Waits until a call hangs, and all else that is to happen has: one thread waits by the clock, and not that of the
+    /// records.
+    pub(super) fn hangs(&self) {
+        eventually(|| lock(&self.cell.0.0).hanging);
+        self.clock.settle(1);
+    }
+
     /// Waits until no claim's threads are left, and all that they were to do is done.
     pub(super) fn over(&self) {
         are_left(&self.guard, 0);
@@ -162,8 +172,12 @@ impl Stage {
 
 /// Waits until a guard's claims that have not ended are so many: each has a thread of the records, which is the last to end.
 pub(super) fn are_left(guard: &Guard, claims: usize) {
+    eventually(|| Arc::strong_count(&guard.records) == 1 + claims);
+}
+
+fn eventually(is_so: impl Fn() -> bool) {
     let give_up_at = SystemClock.local().plus(30_000);
-    while Arc::strong_count(&guard.records) != 1 + claims {
+    while !is_so() {
         assert!(SystemClock.local() < give_up_at, "waited in vain");
         SystemClock.sleep(Duration::from_millis(1));
     }
