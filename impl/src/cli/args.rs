@@ -1,5 +1,9 @@
 //! What the command takes.
 
+mod instance;
+
+pub(super) use instance::Instance;
+
 use super::Exit;
 use crate::protocol::{ConfigError, Durations, Fence, Label, LeaseName, Timing};
 use clap::{ArgGroup, Args, Parser, Subcommand};
@@ -33,6 +37,7 @@ pub(super) struct Cli {
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
     Run(Run),
+    Instance(Instance),
     Status(Status),
     Release(Release),
     Completions(Completions),

@@ -4,11 +4,11 @@
 //!
 //! The guard has a group of its own: what is sent to the front's group reaches it once, by the front.
 
-use super::args::{Cli, Command, Run};
+use super::args::{Cli, Command};
 use super::terminal::{Terminal, is_ours};
 use super::watchdog::own_program;
 use super::work::code_of;
-use super::{Exit, finish, run, signals};
+use super::{Exit, finish, instance, run, signals};
 use clap::Parser;
 use rustix::process::{Pid, RawPid, Signal, getpgid, getpgrp, getppid, getsid, kill_process};
 use std::ffi::OsString;
@@ -21,13 +21,24 @@ use std::sync::{Arc, OnceLock};
 pub(super) const WORD: &str = "--guard-job";
 
 /// Runs the job: in this process, unless a shell must be able to see it stopped.
-pub(super) fn run(args: &Run) -> Result<ExitCode, Exit> {
+pub(super) fn run(command: &Command) -> Result<ExitCode, Exit> {
     match () {
-        () if !is_ours() => run::run(args, None),
+        () if !is_ours() => begin(command, None),
         // A shell with job control has a group for each of its jobs; in the session's first group nobody could wake a
         // process that is stopped.
-        () if getsid(None) == Ok(getpgrp()) => run::run(args, Some(Terminal::new(getpgrp(), None))),
+        () if getsid(None) == Ok(getpgrp()) => begin(command, Some(Terminal::new(getpgrp(), None))),
         () => front(),
+    }
+}
+
+/// Runs the job, in this process.
+fn begin(command: &Command, terminal: Option<Terminal>) -> Result<ExitCode, Exit> {
+    match command {
+        Command::Run(args) => run::run(args, terminal),
+        Command::Instance(args) => instance::run(args, terminal),
+        Command::Status(_) | Command::Release(_) | Command::Completions(_) | Command::Man(_) => {
+            Err(Exit::new(Exit::USAGE, "this runs no job"))
+        }
     }
 }
 
@@ -61,9 +72,8 @@ pub(super) fn guard(mut words: impl Iterator<Item = OsString>) -> ExitCode {
         return ExitCode::from(Exit::LOST);
     };
     let cli = Cli::parse_from(std::iter::once("tenure".into()).chain(words));
-    let Command::Run(args) = &cli.command else { return ExitCode::from(Exit::USAGE) };
     let code = finish(match getpgid(Some(front)) {
-        Ok(group) => run::run(args, Some(Terminal::new(group, Some(front)))),
+        Ok(group) => begin(&cli.command, Some(Terminal::new(group, Some(front)))),
         Err(error) => Err(Exit::new(Exit::LOST, error)),
     });
     // It may be stopped: then the shell would not see the end.

@@ -4,9 +4,11 @@ mod args;
 mod ask;
 mod front;
 mod inbox;
+mod instance;
 mod job;
 mod launch;
 mod pages;
+mod permit;
 mod release;
 mod run;
 mod say;
@@ -33,8 +35,9 @@ pub fn main() -> ExitCode {
         Some(watchdog::process::WORD) => return watchdog::process::main(),
         Some(_) | None => {}
     }
-    finish(match &args::Cli::parse().command {
-        args::Command::Run(args) => front::run(args),
+    let command = args::Cli::parse().command;
+    finish(match &command {
+        args::Command::Run(_) | args::Command::Instance(_) => front::run(&command),
         args::Command::Status(args) => status::status(args),
         args::Command::Release(args) => release::release(args),
         args::Command::Completions(args) => pages::completions(args),

@@ -2,7 +2,9 @@
 
 use super::args::Run as Args;
 use super::inbox::{Happening, Inbox};
+use super::permit::Tenure;
 use super::terminal::Terminal;
+use super::work::{Outcome, Work, obstacle_of};
 use super::{Exit, say, signals};
 use crate::clock::{Clock, SystemClock};
 use crate::elector::{AcquireError, Elector, Held};
@@ -24,18 +26,19 @@ pub(super) const LOOK_AGAIN: Duration = Duration::from_millis(5);
 pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 
 /// How long the outcome of an acquire is waited for when a signal ends us.
-const LEAVE: Duration = Duration::from_secs(1);
+pub(super) const LEAVE: Duration = Duration::from_secs(1);
 
 /// Holds the lease and runs the job. The exit code, or why it came to nothing.
 pub(super) fn run(args: &Args, terminal: Option<Terminal>) -> Result<ExitCode, Exit> {
     let mut run = Run::new(args, terminal)?;
     loop {
         let held = run.acquire()?;
-        if !run.may_begin(&held) {
+        let held = Tenure { held, db: &run.db };
+        if !run.work.may_begin(&held) {
             // We were held up for so long that the job would have to be killed at once: it is given back.
             continue;
         }
-        match run.work(held)? {
+        match run.work.run(held)? {
             Outcome::Ended(code) => return Ok(code),
             Outcome::Lost { for_good: false } if args.restart => run.begin_again(),
             Outcome::Lost { .. } => return Ok(ExitCode::from(Exit::LOST)),
@@ -43,40 +46,22 @@ pub(super) fn run(args: &Args, terminal: Option<Terminal>) -> Result<ExitCode, E
     }
 }
 
-/// What came of a job.
-pub(super) enum Outcome {
-    /// It ended by itself, or by a signal that was forwarded.
-    Ended(ExitCode),
-    /// We have signalled it on our own account.
-    Lost {
-        /// It is not to be started again: somebody else wanted it to end, too; or it may still run; or the store went
-        /// back (SPEC.md R11).
-        for_good: bool,
-    },
-}
-
 pub(super) struct Run<'a> {
-    pub(super) args: &'a Args,
-    pub(super) timing: Timing,
-    pub(super) db: PathBuf,
-    pub(super) terminal: Option<Terminal>,
-    pub(super) clock: SystemClock,
-    pub(super) inbox: Arc<Inbox>,
+    args: &'a Args,
+    timing: Timing,
+    db: PathBuf,
+    work: Work<'a>,
+    clock: SystemClock,
+    inbox: Arc<Inbox>,
     /// Never dropped: that would wait for a store that hangs, where we have waited for it as long as we mean to.
     elector: ManuallyDrop<Elector>,
     begin: LocalTime,
     /// When the store was open.
     opened: LocalTime,
-    /// Whether the job has been started.
-    pub(super) working: bool,
     /// Whether the store ever answered.
     answered: bool,
-    /// Whether a signal that ends programs was passed on to the job.
-    pub(super) told_to_end: bool,
-    /// Whether somebody was told that the lease is lost.
-    pub(super) loss_told: bool,
     /// What stands between us and the lease, last time we looked.
-    pub(super) obstacle: String,
+    obstacle: String,
 }
 
 impl<'a> Run<'a> {
@@ -95,16 +80,13 @@ impl<'a> Run<'a> {
             args,
             timing,
             db,
-            terminal,
+            work: Work::new(&args.job, format!("lease {:?}", args.lease.as_str()), timing, terminal, &inbox),
             clock,
             inbox,
             elector: ManuallyDrop::new(elector),
             begin,
             opened: clock.local(),
-            working: false,
             answered: false,
-            told_to_end: false,
-            loss_told: false,
             obstacle: String::new(),
         })
     }
@@ -113,7 +95,7 @@ impl<'a> Run<'a> {
     fn begin_again(&mut self) {
         let now = self.clock.local();
         (self.begin, self.opened) = (now, now);
-        (self.working, self.answered, self.loss_told) = (false, false, false);
+        self.answered = false;
         self.obstacle.clear();
     }
 
@@ -139,7 +121,7 @@ impl<'a> Run<'a> {
                 }
                 // The shell goes on; and we wait on.
                 Some(Happening::Signal(SIGTSTP)) => {
-                    let _ = self.terminal.as_ref().map(Terminal::stop);
+                    let _ = self.work.terminal.as_ref().map(Terminal::stop);
                 }
                 Some(
                     Happening::JobStopped
@@ -158,24 +140,15 @@ impl<'a> Run<'a> {
 
     /// Takes in what the store's latest answer tells, and tells of each obstacle once; who does not wait for the lease is
     /// told at the end.
-    pub(super) fn meet(&mut self, obstacle: Option<AcquireError>) {
+    fn meet(&mut self, obstacle: Option<AcquireError>) {
         self.answered |= !matches!(obstacle, Some(AcquireError::NoAnswer(_)));
-        let obstacle = match obstacle {
-            Some(AcquireError::NoAnswer(why)) => why,
-            Some(other) => other.to_string(),
-            // A renewal: the next trouble is another one.
-            None if self.working => return self.obstacle.clear(),
-            None => return,
-        };
+        let Some(obstacle) = obstacle.map(obstacle_of) else { return };
         if self.obstacle == obstacle {
             return;
         }
         self.obstacle = obstacle;
-        let lease = self.args.lease.as_str();
-        if self.working {
-            say(format!("lease {lease:?}: {}", self.obstacle));
-        } else if self.args.waits() {
-            say(format!("waiting for lease {lease:?}: {}", self.obstacle));
+        if self.args.waits() {
+            say(format!("waiting for lease {:?}: {}", self.args.lease.as_str(), self.obstacle));
         }
     }
 
@@ -242,7 +215,7 @@ fn unusable(error: impl std::fmt::Display) -> Exit {
 }
 
 /// As shells tell it.
-fn ended_by(signal: i32) -> Exit {
+pub(super) fn ended_by(signal: i32) -> Exit {
     let code = u8::try_from(128 + signal).unwrap_or(u8::MAX);
     Exit::new(code, format!("ended by signal {signal} while waiting"))
 }

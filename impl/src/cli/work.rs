@@ -1,16 +1,18 @@
-//! `tenure run`, once the lease is held: the job runs, and the lease is let go only when it has stopped.
+//! `tenure run` once the lease is held, and `tenure instance` once the claim stands: the job runs, and what it runs under is
+//! let go only when it has stopped.
 
-use super::inbox::Happening;
+use super::inbox::{Happening, Inbox};
 use super::job::{Job, Remains};
-use super::run::{LOOK_AGAIN, Outcome, PATIENCE, Run};
+use super::permit::Permit;
+use super::run::LOOK_AGAIN;
+use super::terminal::Terminal;
 use super::watchdog::Watchdog;
 use super::{Exit, say, signals};
-use crate::clock::Clock;
-use crate::elector::Held;
-use crate::keeper::NotReleased;
-use crate::protocol::{LocalTime, Loss};
+use crate::clock::{Clock, SystemClock};
+use crate::elector::AcquireError;
+use crate::protocol::{LocalTime, Timing};
 use rustix::process::Signal;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{ExitCode, ExitStatus};
@@ -19,16 +21,65 @@ use std::sync::Arc;
 /// A group that was killed is given at least so long to be gone, however short the grace.
 const DYING_MS: u64 = 1_000;
 
-impl Run<'_> {
+/// What came of a job.
+pub(super) enum Outcome {
+    /// It ended by itself, or by a signal that was forwarded.
+    Ended(ExitCode),
+    /// We have signalled it on our own account.
+    Lost {
+        /// It is not to be started again: somebody else wanted it to end, too; or it may still run; or the store went
+        /// back (SPEC.md R11).
+        for_good: bool,
+    },
+}
+
+/// Who runs jobs, and what is known meanwhile.
+pub(super) struct Work<'a> {
+    job: &'a [OsString],
+    /// What they run under, for people.
+    what: String,
+    timing: Timing,
+    pub(super) terminal: Option<Terminal>,
+    clock: SystemClock,
+    inbox: Arc<Inbox>,
+    /// Whether a signal that ends programs was passed on to the job.
+    told_to_end: bool,
+    /// Whether somebody was told of the loss.
+    loss_told: bool,
+    /// Why the last renewal failed.
+    obstacle: String,
+}
+
+impl<'a> Work<'a> {
+    pub(super) fn new(
+        job: &'a [OsString],
+        what: String,
+        timing: Timing,
+        terminal: Option<Terminal>,
+        inbox: &Arc<Inbox>,
+    ) -> Self {
+        Self {
+            job,
+            what,
+            timing,
+            terminal,
+            clock: SystemClock,
+            inbox: Arc::clone(inbox),
+            told_to_end: false,
+            loss_told: false,
+            obstacle: String::new(),
+        }
+    }
+
     /// Whether the tenure is good for so long that a job would not be told to stop at once.
-    pub(super) fn may_begin(&self, held: &Held) -> bool {
+    pub(super) fn may_begin(&self, held: &impl Permit) -> bool {
         self.due_signal(held).0.is_none()
     }
 
     /// Runs the job while the lease is renewed, and lets go once the job's whole group has stopped.
-    pub(super) fn work(&mut self, held: Held) -> Result<Outcome, Exit> {
+    pub(super) fn run(&mut self, held: impl Permit) -> Result<Outcome, Exit> {
         self.obstacle.clear();
-        self.working = true;
+        self.loss_told = false;
         let (job, mut watchdog) = match self.start(&held) {
             Ok(started) => started,
             Err(error) => {
@@ -45,15 +96,16 @@ impl Run<'_> {
         self.tell_loss(&held);
         let (status, remains) = job.bury();
         let lost = signalled || was_killed;
-        let went_back = held.check() == Err(Loss::StoreWentBack);
+        let went_back = held.went_back();
         let are_gone = self.are_gone(&remains);
         if are_gone {
             self.let_go(held);
         } else {
-            held.0.abandon();
-            say(
-                "processes of the job's group are still dying: the lease is not released, it runs out by itself",
-            );
+            held.abandon();
+            let what = &self.what;
+            say(format!(
+                "processes of the job's group are still dying: {what} is not released, it runs out by itself"
+            ));
         }
         let status = status.map_err(|error| Exit::new(Exit::LOST, error))?;
         Ok(match lost {
@@ -63,17 +115,12 @@ impl Run<'_> {
     }
 
     /// The job begins only when somebody watches over it.
-    fn start(&mut self, held: &Held) -> io::Result<(Job, Watchdog)> {
-        let fence = held.fence().to_string();
-        let environment = [
-            ("TENURE_LEASE", OsStr::new(self.args.lease.as_str())),
-            ("TENURE_FENCE", OsStr::new(&fence)),
-            ("TENURE_HOLDER", OsStr::new(held.holder().as_str())),
-            ("TENURE_DB", self.db.as_os_str()),
-        ];
+    fn start(&mut self, held: &impl Permit) -> io::Result<(Job, Watchdog)> {
+        let environment = held.environment();
+        let environment = environment.iter().map(|(name, value)| (*name, OsStr::new(value)));
         let mut watchdog = Watchdog::start(&self.inbox)?;
         let inbox = Arc::clone(&self.inbox);
-        let job = Job::start(&self.args.job, environment, move |happening| inbox.push(happening))?;
+        let job = Job::start(self.job, environment, move |happening| inbox.push(happening))?;
         watchdog.watch(job.group());
         self.instruct(&mut watchdog, held);
         // Starting it may have outlasted the lease: then it is killed as it is, and never begins.
@@ -87,7 +134,7 @@ impl Run<'_> {
     }
 
     /// Tells the watchdog until when the lease is good.
-    fn instruct(&self, watchdog: &mut Watchdog, held: &Held) {
+    fn instruct(&self, watchdog: &mut Watchdog, held: &impl Permit) {
         if let Ok(deadline) = held.deadline() {
             watchdog.kill_at(deadline.minus(self.timing.kill_lead_ms()));
         }
@@ -95,7 +142,7 @@ impl Run<'_> {
 
     /// Watches until the job's child has ended. Whether it was signalled on our account: then the lease counts as lost,
     /// whatever the job made of it.
-    fn guard(&mut self, job: &Job, held: &Held, watchdog: &mut Watchdog) -> bool {
+    fn guard(&mut self, job: &Job, held: &impl Permit, watchdog: &mut Watchdog) -> bool {
         let (mut lost, mut signalled) = (held.lost(), None);
         loop {
             // Looked at only so that it ends a later wait: the clock may know before.
@@ -148,18 +195,18 @@ impl Run<'_> {
     }
 
     /// Tells of the loss, once.
-    fn tell_loss(&mut self, held: &Held) {
+    fn tell_loss(&mut self, held: &impl Permit) {
         if !self.loss_told
-            && let Err(loss) = held.check()
+            && let Err(loss) = held.deadline()
         {
-            say(format!("lost lease {:?}: {loss}", self.args.lease.as_str()));
+            say(format!("lost {}: {loss}", self.what));
             self.loss_told = true;
         }
     }
 
     /// The signal that the job deserves by now, and when to look again (SPEC.md R5, R6): SIGTERM when only the grace is
     /// left, SIGKILL when only the time that killing takes is left, or when the lease is lost.
-    fn due_signal(&self, held: &Held) -> (Option<Signal>, Option<LocalTime>) {
+    fn due_signal(&self, held: &impl Permit) -> (Option<Signal>, Option<LocalTime>) {
         let Ok(deadline) = held.deadline() else {
             return (Some(Signal::KILL), None);
         };
@@ -173,15 +220,15 @@ impl Run<'_> {
         }
     }
 
-    fn stop(&self, job: &Job, held: &Held, signal: Signal) {
+    fn stop(&self, job: &Job, held: &impl Permit, signal: Signal) {
         let result = job.forward(signal);
-        let lease = self.args.lease.as_str();
-        match held.is_held() {
-            true if signal == Signal::TERM => {
-                say(format!("lease {lease:?} cannot be renewed: the job is told to stop"));
+        let what = &self.what;
+        match held.deadline() {
+            Ok(_) if signal == Signal::TERM => {
+                say(format!("{what} cannot be renewed: the job is told to stop"));
             }
-            true => say(format!("lease {lease:?} cannot be renewed: the job is killed")),
-            false => say(format!("lease {lease:?} is not held any more: the job is killed")),
+            Ok(_) => say(format!("{what} cannot be renewed: the job is killed")),
+            Err(_) => say(format!("{what} is not held any more: the job is killed")),
         }
         if let Err(error) = result {
             say(format!("the job could not be signalled: {error}; it may run on beside the next holder's"));
@@ -202,11 +249,11 @@ impl Run<'_> {
     }
 
     /// The work has stopped: gives the lease back, if it is still ours (SPEC.md R6).
-    fn let_go(&mut self, held: Held) {
+    fn let_go(&mut self, held: impl Permit) {
         if self.loss_told {
             return;
         }
-        let outcome = held.release().wait_for(PATIENCE);
+        let outcome = held.let_go();
         while let Some(happening) = self.inbox.take() {
             match happening {
                 Happening::Met(obstacle) => self.meet(obstacle),
@@ -214,16 +261,26 @@ impl Run<'_> {
                 Happening::JobStopped | Happening::JobEnded | Happening::WatchdogEnded(_) => {}
             }
         }
-        let lease = self.args.lease.as_str();
-        match outcome {
-            Some(Ok(())) => {}
-            Some(Err(NotReleased::Lost(loss))) => {
-                say(format!("lease {lease:?} was not ours to release: {loss}"));
-            }
-            Some(Err(NotReleased::RunsOut | NotReleased::InTransaction)) | None => {
-                say(format!("lease {lease:?} could not be released: it runs out by itself"));
-            }
+        if let Err(why) = outcome {
+            say(format!("{} {why}", self.what));
         }
+    }
+
+    /// Takes in what the store's latest answer tells of a renewal, and tells of each obstacle once.
+    fn meet(&mut self, obstacle: Option<AcquireError>) {
+        let obstacle = obstacle.map(obstacle_of).unwrap_or_default();
+        if !obstacle.is_empty() && self.obstacle != obstacle {
+            say(format!("{}: {obstacle}", self.what));
+        }
+        self.obstacle = obstacle;
+    }
+}
+
+/// For people.
+pub(super) fn obstacle_of(error: AcquireError) -> String {
+    match error {
+        AcquireError::NoAnswer(why) => why,
+        other => other.to_string(),
     }
 }
 

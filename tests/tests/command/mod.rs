@@ -10,6 +10,7 @@ mod exit;
 mod faketime;
 mod faults;
 mod guard;
+mod instance;
 mod loss;
 mod pages;
 mod release;

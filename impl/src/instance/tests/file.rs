@@ -104,7 +104,7 @@ fn without_the_directory_or_the_right_to_write_there_a_claim_is_refused_and_noth
     let error = refused(&directory.path().join("no/such/instance"));
     assert!(matches!(&error, ClaimError::NotWritten(why) if why.contains("no/such/instance")), "{error:?}");
     assert_eq!(names(directory.path()), [""; 0]);
-    fs::write(directory.path().join("file"), "").unwrap();
+    FileRecords::new(directory.path().join("file")).write(b"").unwrap();
     let error = refused(&directory.path().join("file/instance"));
     assert!(matches!(error, ClaimError::Unreadable(_)), "{error:?}");
     if !rustix::process::geteuid().is_root() {

@@ -1,0 +1,172 @@
+//! `tenure instance`: a job that is refused while another instance's record is live.
+
+use super::{Bench, Ended, Running, UNTIL_GO, fresh, with_prelude};
+use rustix::process::Signal;
+use std::fs;
+use std::process::{Command, Stdio};
+use tenure::clock::{Clock, SystemClock};
+use tests::eventually;
+
+fn instance(bench: &Bench, options: &str) -> Command {
+    let mut command = fresh();
+    command.arg(env!("CARGO_BIN_EXE_tenure-under-test")).args(["instance", "--record", "record"]);
+    command.args(options.split_whitespace()).arg("--");
+    command.current_dir(bench.directory()).env("ALIVE", bench.alive.path()).stdin(Stdio::null());
+    command
+}
+
+fn start(bench: &Bench, options: &str, script: &str) -> Running {
+    let mut command = instance(bench, options);
+    command.args(["sh", "-c", &with_prelude(script)]);
+    Running::start(command)
+}
+
+/// Started, and its job has begun.
+fn started(bench: &Bench, options: &str, script: &str) -> Running {
+    bench.until(start(bench, options, script), "up")
+}
+
+fn run(bench: &Bench, options: &str, script: &str) -> Ended {
+    start(bench, options, script).end()
+}
+
+fn record(bench: &Bench) -> Option<serde_json::Value> {
+    let text = fs::read_to_string(bench.db.beside("record")).ok()?;
+    Some(serde_json::from_str(&text).unwrap())
+}
+
+#[test]
+fn a_second_instance_is_refused_with_75_and_says_what_to_do_until_the_first_has_ended() {
+    let bench = Bench::new();
+    let first = started(&bench, "--ttl 1s", &format!("{UNTIL_GO} exit 7"));
+    let id = record(&bench).unwrap()["id"].as_str().unwrap().to_owned();
+    // Over several of its TTLs.
+    for _ in 0..3 {
+        SystemClock.sleep(std::time::Duration::from_millis(700));
+        let ended = run(&bench, "--ttl 1s", "beat second").expect(75);
+        ended.says(&id).says("stop it before this one starts").says("without overlap").says("wait until 2");
+    }
+    bench.go();
+    first.end().expect(7);
+    assert_eq!(record(&bench), None);
+    run(&bench, "", "beat second").expect(0);
+    assert_eq!(bench.log().iter().filter(|line| *line == "second").count(), 1);
+}
+
+#[test]
+fn the_job_finds_its_id_and_its_record_in_its_environment_and_the_default_ttl_is_2_minutes() {
+    let bench = Bench::new();
+    let ended = run(&bench, "", "echo \"$TENURE_INSTANCE $TENURE_RECORD\"; cat record").expect(0);
+    let (first, json) = ended.stdout.split_once('\n').unwrap();
+    let json: serde_json::Value = serde_json::from_str(json).unwrap();
+    let path = bench.db.beside("record");
+    assert_eq!(first, format!("{} {}", json["id"].as_str().unwrap(), path.display()));
+    assert_eq!((&json["tenure_instance"], &json["ttl_ms"]), (&1.into(), &120_000.into()));
+    assert!(!path.exists());
+}
+
+#[test]
+fn after_the_first_was_killed_the_second_starts_when_the_ttl_has_passed_and_no_earlier() {
+    let bench = Bench::new();
+    let first = started(&bench, "--ttl 3s", "beat up; while alive; do beat first; done");
+    first.signal(Signal::KILL);
+    first.end().expect(137);
+    let renewed = record(&bench).unwrap()["renewed_ms"].as_i64().unwrap();
+    let second = eventually("it may start", || {
+        let ended = run(&bench, "--ttl 3s", "beat second");
+        assert!([Some(0), Some(75)].contains(&ended.status.code()), "{ended:?}");
+        (ended.status.code() == Some(0)).then(|| SystemClock.wall().as_unix_millis())
+    });
+    assert!(second >= renewed + 3_000, "{second} {renewed}");
+    bench.never_overlap("first", "second");
+}
+
+#[test]
+fn a_signal_ends_the_job_and_the_record_is_removed() {
+    let bench = Bench::new();
+    for (signal, code) in [(Signal::TERM, 143), (Signal::INT, 130), (Signal::HUP, 129)] {
+        let _ = fs::remove_file(bench.db.beside("log"));
+        let running = started(&bench, "", UNTIL_GO);
+        assert!(record(&bench).is_some());
+        running.signal(signal);
+        running.end().expect(code);
+        assert_eq!(record(&bench), None);
+    }
+}
+
+#[test]
+fn a_signal_before_the_job_has_begun_ends_it_and_leaves_no_record() {
+    let bench = Bench::new();
+    // A long ttl has the longest settle time: a quarter of a second.
+    let running = start(&bench, "", "beat up");
+    eventually("it has written", || record(&bench));
+    running.signal(Signal::TERM);
+    running.end().expect(143).says("while waiting");
+    assert_eq!((record(&bench), bench.log()), (None, vec![]));
+}
+
+#[test]
+fn a_record_that_another_instance_overwrote_kills_the_job_with_76_and_is_left_alone() {
+    let bench = Bench::new();
+    let running = started(&bench, "--ttl 1s", "trap '' TERM; beat up; while alive; do beat a; done");
+    let mut other = record(&bench).unwrap();
+    other["id"] = "other".into();
+    let text = other.to_string();
+    fs::write(bench.db.beside("new"), &text).unwrap();
+    fs::rename(bench.db.beside("new"), bench.db.beside("record")).unwrap();
+    running.end().expect(76).says("overwritten by another instance: other").says("killed");
+    let log = bench.log();
+    assert_eq!(fs::read_to_string(bench.db.beside("record")).unwrap(), text);
+    assert_eq!(bench.log(), log);
+}
+
+#[test]
+fn a_record_that_cannot_be_renewed_has_the_job_stopped_before_its_ttl_has_passed() {
+    let bench = Bench::new();
+    let share = bench.db.beside("share");
+    fs::create_dir(&share).unwrap();
+    let mut command = fresh();
+    command.arg(env!("CARGO_BIN_EXE_tenure-under-test"));
+    command.args(["instance", "--record", "share/record", "--ttl", "2s", "--", "sh", "-c"]);
+    command.arg(with_prelude("trap 'beat term; exit 0' TERM; beat up; while alive; do sleep 0.01; done"));
+    command.current_dir(bench.directory()).env("ALIVE", bench.alive.path()).stdin(Stdio::null());
+    let running = bench.until(Running::start(command), "up");
+    let text = fs::read_to_string(share.join("record")).unwrap();
+    fs::rename(&share, bench.db.beside("away")).unwrap();
+    running.end().expect(76).says("cannot be renewed: the job is told to stop");
+    assert_eq!(bench.log(), ["up", "term"]);
+    let last = fs::read_to_string(bench.db.beside("away/record")).unwrap_or(text);
+    let renewed = serde_json::from_str::<serde_json::Value>(&last).unwrap()["renewed_ms"].as_i64().unwrap();
+    assert!(SystemClock.wall().as_unix_millis() < renewed + 10_000);
+}
+
+#[test]
+fn an_unreadable_record_counts_as_live_and_one_that_cannot_be_written_is_69() {
+    let bench = Bench::new();
+    fs::write(bench.db.beside("record"), "nobody").unwrap();
+    run(&bench, "", "beat up").expect(75).says("unreadable").says("not JSON").says("remove the record");
+    assert_eq!(fs::read_to_string(bench.db.beside("record")).unwrap(), "nobody");
+    fs::remove_file(bench.db.beside("record")).unwrap();
+    let mut command = instance(&bench, "--record no/such/record");
+    command.arg("true");
+    // Given twice it is a usage error; so from another directory.
+    Running::start(command).end().expect(2);
+    let mut command = fresh();
+    command.arg(env!("CARGO_BIN_EXE_tenure-under-test"));
+    command.args(["instance", "--record", "no/such/record", "--", "true"]).current_dir(bench.directory());
+    Running::start(command).end().expect(69).says("no/such/record");
+    assert_eq!(bench.log(), [""; 0]);
+}
+
+#[test]
+fn a_usage_error_is_2_and_a_job_that_cannot_be_started_127_and_no_record_is_left() {
+    let bench = Bench::new();
+    for (options, says) in [("--ttl 15", "unit"), ("--ttl 999ms", "1s to 1day"), ("--ttl 25h", "1s to 1day")]
+    {
+        run(&bench, options, "beat up").expect(2).says(says);
+    }
+    let mut command = instance(&bench, "");
+    command.arg("no-such-program");
+    Running::start(command).end().expect(127).says("no-such-program");
+    assert_eq!((record(&bench), bench.log()), (None, vec![]));
+}
