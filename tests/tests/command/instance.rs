@@ -68,7 +68,7 @@ fn the_job_finds_its_id_and_its_record_in_its_environment_and_the_default_ttl_is
 #[test]
 fn after_the_first_was_killed_the_second_starts_when_the_ttl_has_passed_and_no_earlier() {
     let bench = Bench::new();
-    let first = started(&bench, "--ttl 3s", "beat up; while alive; do beat first; done");
+    let first = started(&bench, "--ttl 3s", "while alive; do beat up; done");
     first.signal(Signal::KILL);
     first.end().expect(137);
     let renewed = record(&bench).unwrap()["renewed_ms"].as_i64().unwrap();
@@ -78,7 +78,7 @@ fn after_the_first_was_killed_the_second_starts_when_the_ttl_has_passed_and_no_e
         (ended.status.code() == Some(0)).then(|| SystemClock.wall().as_unix_millis())
     });
     assert!(second >= renewed + 3_000, "{second} {renewed}");
-    bench.never_overlap("first", "second");
+    bench.never_overlap("up", "second");
 }
 
 #[test]

@@ -89,6 +89,8 @@ fn a_file_that_may_not_be_read_counts_as_live_and_the_file_is_named() {
         matches!(error, ClaimError::Unreadable(_)) && error.to_string().contains("/instance"),
         "{error:?}"
     );
+    FileRecords::new(&path).write(b"x").unwrap_err();
+    assert_eq!(names(directory.path()), ["instance"], "what was written beside it is gone");
     fs::remove_dir(&path).unwrap();
     FileRecords::new(&path).write(b"x").unwrap();
     fs::set_permissions(&path, PermissionsExt::from_mode(0o000)).unwrap();

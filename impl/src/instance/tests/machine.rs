@@ -160,3 +160,27 @@ fn a_claim_that_stands_down_before_it_wrote_asks_nothing_more() {
     assert_eq!(machine.step(at(2), Input::Answer(Answer::Read(Ok(Seen::Absent)))), None);
     assert_eq!(machine.next(), None);
 }
+
+/// A write that took two seconds may have been carried out at their beginning.
+#[test]
+fn a_renewal_is_believed_from_before_its_write_was_sent_and_one_that_comes_too_late_not_at_all() {
+    let read = |seen: Seen| Input::Answer(Answer::Read(Ok(seen)));
+    let done = || Input::Answer(Answer::Done(Ok(())));
+    let mut machine = machine("a");
+    machine.step(at(0), Input::Wake);
+    let Some(Request::Write(ours)) = machine.step(at(0), read(Seen::Absent)) else { panic!() };
+    machine.step(at(0), done());
+    machine.step(at(100), Input::Wake);
+    machine.step(at(100), read(Seen::Record(ours.clone())));
+    assert_eq!(machine.step(at(4_000), Input::Wake), Some(Request::Read));
+    let renewed = machine.step(at(4_001), read(Seen::Record(ours.clone())));
+    let Some(Request::Write(renewed)) = renewed else { panic!() };
+    assert_eq!((renewed.since, renewed.renewed), (ours.since, at(4_001).wall));
+    assert_eq!(machine.step(at(6_000), done()), None);
+    assert_eq!(machine.check(at(6_000).local), Ok(LocalTime::from_millis(4_001 + 12_000)));
+    assert_eq!(machine.next(), Some(LocalTime::from_millis(4_001 + 4_000)));
+    machine.step(at(8_001), Input::Wake);
+    machine.step(at(8_001), read(Seen::Record(renewed)));
+    assert_eq!(machine.step(at(16_001), done()), None);
+    assert!(matches!(machine.check(at(16_001).local), Err(Loss::NotRenewed { .. })));
+}
