@@ -2,11 +2,10 @@
 
 mod instance;
 
-pub(super) use instance::Instance;
-
 use super::Exit;
 use crate::protocol::{ConfigError, Durations, Fence, Label, LeaseName, Timing};
 use clap::{ArgGroup, Args, Parser, Subcommand};
+pub(super) use instance::Instance;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;

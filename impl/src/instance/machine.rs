@@ -217,14 +217,10 @@ impl Machine {
         self.sighting.as_ref()
     }
 
-    /// The claim is over for this reason, if it is not for another.
+    /// The claim is over for this reason, if it is not for another. Nothing is written any more.
     pub fn lose(&mut self, loss: Loss) {
         if self.stands() {
             self.loss = Some(loss);
-            // What is under way is waited for: a write that comes after a delete would leave a record.
-            if matches!(self.state, State::Due(..)) {
-                self.state = State::Idle;
-            }
         }
     }
 
@@ -263,6 +259,7 @@ impl Machine {
             State::Due(Errand::Look | Errand::Announce, _) | State::UnderWay(Errand::Look, _) => {
                 self.end(Ok(()));
             }
+            // What is under way is waited for: a write that came after the delete would leave a record.
             State::UnderWay(..) | State::Due(Errand::LastLook | Errand::Remove, _) => {
                 self.leave_by.get_or_insert(leave_by);
             }
