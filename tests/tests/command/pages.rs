@@ -36,6 +36,7 @@ fn there_is_a_manual_page_for_each_subcommand() {
         ("tenure-run.1", "Exit codes"),
         ("tenure-status.1", "json"),
         ("tenure-release.1", "force"),
+        ("tenure-instance.1", "Not a lock"),
     ] {
         let text = fs::read_to_string(directory.join(page)).unwrap();
         assert!(text.contains(says), "{page}");
