@@ -187,7 +187,6 @@ fn told(event: Event) -> Option<Told> {
         Event::Granted(tenure) => Some(Told::Granted(tenure.fence)),
         Event::Lost(loss) => Some(Told::Lost(loss)),
         Event::Released => Some(Told::Released),
-        Event::NotReleased(_) => Some(Told::NotReleased),
         _ => None,
     }
 }

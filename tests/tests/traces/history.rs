@@ -144,7 +144,6 @@ impl History {
             }
             Told::Lost(loss) => self.lost(who, at, loss),
             Told::Released => self.released(me),
-            Told::NotReleased => {}
         }
     }
 

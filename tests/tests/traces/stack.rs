@@ -13,8 +13,6 @@ pub(super) enum Told {
     Lost(Loss),
     /// The lease was given back.
     Released,
-    /// It was not, or nobody knows.
-    NotReleased,
 }
 
 /// One contender after the other, in one place, of the shipped code; driven by hand.

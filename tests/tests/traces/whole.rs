@@ -85,10 +85,8 @@ impl Process {
             Some(Loss::GivenBack) | None => {}
             Some(loss) => told.push(Told::Lost(loss)),
         }
-        match look(&mut self.released) {
-            Some(Ok(())) => told.push(Told::Released),
-            Some(Err(_)) => told.push(Told::NotReleased),
-            None => {}
+        if let Some(Ok(())) = look(&mut self.released) {
+            told.push(Told::Released);
         }
         told
     }
