@@ -5,6 +5,7 @@ use model::Lease;
 use model::broken::{BROKEN, Broken, Soonest, find, setting};
 use model::check::{ALL, CLASSIC, Explored, Known, LARGE, THREE, explore as run_checker, show_progress};
 use model::config::{Config, Part, Variant};
+use model::guard::{check as guards, config::Variant as GuardVariant, story};
 use model::pairs::{self, Pair};
 use model::progress::measure;
 use model::survey::survey;
@@ -20,7 +21,42 @@ pub(crate) fn check() -> bool {
         "\nEach rule taken away: the first sign, and the first harm, with the length of the shortest run."
     );
     let broken = BROKEN.map(breaks);
-    verdict(two.into_iter().chain([three]).chain(broken).all(|good| good))
+    println!("\nThe instance guard, in the same way.");
+    let guard = guards::ALL.map(|known| guard_closes(&known));
+    let unguarded = guards::BROKEN.map(guard_breaks);
+    let lease = two.into_iter().chain([three]).chain(broken);
+    verdict(lease.chain(guard).chain(unguarded).all(|good| good))
+}
+
+fn guard_closes(known: &guards::Known) -> bool {
+    let explored = guards::explore(known.config);
+    print!("{}: TTL {}, settle time {}\n{explored}", known.name, known.config.ttl, known.config.settle);
+    let good = explored.is_as_known(known);
+    if !good {
+        println!("  EXPECTED {} steps, {} states", known.generated, known.unique);
+    }
+    good
+}
+
+fn guard_breaks(known: guards::Broken) -> bool {
+    let found = guards::find(known.variant);
+    let told =
+        found.map_or("nothing".to_owned(), |(length, property)| format!("{property} ({length} steps)"));
+    println!("  {:<22} {:<6} {told}", known.variant.name(), known.rule);
+    let good = found == Some((known.length, known.property));
+    if !good {
+        println!("    EXPECTED {} ({} steps)", known.property, known.length);
+    }
+    good
+}
+
+pub(crate) fn guard(variant: Option<GuardVariant>) -> bool {
+    let story = match variant {
+        Some(variant) => story::without(variant),
+        None => story::race(),
+    };
+    story.iter().for_each(|story| print!("{story}"));
+    story.is_some()
 }
 
 fn verdict(good: bool) -> bool {

@@ -61,6 +61,7 @@ pub mod contender;
 pub mod explain;
 pub mod faults;
 pub mod fold;
+pub mod guard;
 pub mod normal;
 pub mod pack;
 pub mod pairs;

@@ -4,6 +4,7 @@ mod commands;
 
 use clap::{Parser, Subcommand};
 use model::config::{Part, Variant};
+use model::guard::config::Variant as GuardVariant;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -35,6 +36,11 @@ enum Command {
         #[arg(long, value_name = "FILE")]
         svg: Option<PathBuf>,
     },
+    /// Show how two instances come to run beside each other, although each has its guard: the shortest run, as a timeline.
+    Guard {
+        /// Instead, what goes wrong without this rule of the guard.
+        variant: Option<GuardVariant>,
+    },
     /// Serve two contenders to a browser, to walk through by hand.
     Explore {
         /// Take this rule away.
@@ -55,6 +61,7 @@ fn main() -> ExitCode {
         Command::Check { large: true, .. } => commands::check_large(),
         Command::Check { .. } => commands::check(),
         Command::Explain { variant, svg } => commands::explain(variant, svg.as_deref()),
+        Command::Guard { variant } => commands::guard(variant),
         Command::Explore { variant, with, address } => commands::explore(variant, &with, &address),
     };
     if good { ExitCode::SUCCESS } else { ExitCode::FAILURE }

@@ -47,6 +47,8 @@ pub struct Story {
     pub wrong: Vec<bool>,
     /// Whether the store is.
     pub store_wrong: bool,
+    /// What the signs of the terminal mean.
+    pub legend: [&'static str; 4],
 }
 
 /// A contender's lane.

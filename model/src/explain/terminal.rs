@@ -13,7 +13,8 @@ const BAR: usize = 3;
 /// Of the store's lane.
 const STORE: usize = 24;
 
-const LEGEND: [&str; 4] = [
+/// What the signs mean in a lease's story.
+pub(super) const LEGEND: [&str; 4] = [
     "▐1▌ a tenure with its fence, █ up to its deadline; │ what remains of its work; ┊ no tenure",
     "╌╌ a request sets out, ──▶ and is carried out, ◀── its reply arrives; ✗ given up, lost; ══▶ late",
     "░ stalls: could go on and does not, or its local clock stands still; ≈ its request is under way",
@@ -36,7 +37,7 @@ pub fn terminal(story: &Story) -> String {
         lines.extend(wrapped(paragraph, WIDTH));
     }
     lines.push(String::new());
-    lines.extend(LEGEND.map(str::to_owned));
+    lines.extend(story.legend.map(str::to_owned));
     lines.iter().map(|line| line.trim_end().to_owned() + "\n").collect()
 }
 

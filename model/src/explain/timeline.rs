@@ -2,6 +2,7 @@
 
 use super::fences::Numbers;
 use super::notes::{self, Step};
+use super::terminal::LEGEND;
 use super::{Bar, Idle, Lane, Moment, Story, Strand, Way, Wire};
 use crate::actions::Action;
 use crate::clocks::Local;
@@ -32,6 +33,7 @@ pub fn of_run<const N: usize>(config: &Config, run: &Run<N>, property: &str) -> 
         wrong: wrong(config, &state, run.actions.last(), property),
         store_wrong: run.actions.last().is_some_and(|action| is_of_the_store(*action)),
         moments,
+        legend: LEGEND,
     }
 }
 
