@@ -11,6 +11,7 @@ mod command;
 mod durable;
 #[cfg(feature = "system")]
 mod full_disk;
+mod guard;
 #[cfg(feature = "system")]
 mod mount;
 mod moved;

@@ -79,9 +79,10 @@ impl Timing {
         self.ttl_ms / 3
     }
 
-    /// How long after a failed request the next one is sent.
+    /// How long after a failed request the next one is sent. What failed may be carried out a little later: the settle time
+    /// passes first, or a late write would put an earlier time into a record that was renewed since.
     fn retry_ms(self) -> u64 {
-        self.ttl_ms / 30
+        self.settle_ms.max(self.ttl_ms / 30)
     }
 }
 
@@ -221,6 +222,9 @@ impl Machine {
     pub fn lose(&mut self, loss: Loss) {
         if self.stands() {
             self.loss = Some(loss);
+            if matches!(self.state, State::Due(..)) {
+                self.state = State::Idle;
+            }
         }
     }
 

@@ -228,9 +228,11 @@ impl State {
 
     /// What it has seen of another's record it remembers.
     fn sight(&mut self, config: &Config, who: Who) {
-        let Instance { claim, seen, .. } = &mut self.instances[who.index()];
-        if let Some(Claim { errand: Errand::Look, stage: Stage::Answered(_, reply), .. }) = claim
-            && let Reply::Other { fresh, .. } = *reply
+        let Instance { claim, seen } = &mut self.instances[who.index()];
+        if let Some(claim) = *claim
+            && claim.errand == Errand::Look
+            && !claim.is_overdue(config)
+            && let Stage::Answered(_, Reply::Other { fresh, .. }) = claim.stage
         {
             let keeps = fresh || config.breaks(Variant::SightingKept) && config.ahead != 0;
             *seen = if keeps { seen.or(Some(0)) } else { None };

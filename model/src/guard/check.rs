@@ -33,35 +33,35 @@ pub const ALL: [Known; 9] = [
     known(
         "no write as late as the settle time; whatever else can go wrong",
         Config { failures: true, late: true, crashes: true, garbled: true, ..PROMPT },
-        (10_240_612, 1_208_687),
+        (12_830_315, 1_499_555),
     ),
-    known("a write as late as the settle time", Config { delay: Some(2), ..PROMPT }, (578_495, 118_881)),
+    known("a write as late as the settle time", Config { delay: Some(2), ..PROMPT }, (706_270, 145_310)),
     known(
         "no settle time, and no write late",
         Config { settle: 0, delay: Some(0), ..PROMPT },
-        (56_465, 13_065),
+        (91_005, 20_083),
     ),
     known(
         "anything takes any time; crashes, garbled records",
         Config { crashes: true, garbled: true, ..Config::PLAIN },
-        (1_541_111, 197_361),
+        (2_608_503, 335_488),
     ),
     known(
         "anything takes any time; failures",
         Config { failures: true, ..Config::PLAIN },
-        (1_710_728, 297_985),
+        (3_235_764, 552_491),
     ),
     known(
         "failures, and what failed comes true a little later",
         Config { failures: true, late: true, delay: Some(1), ..Config::PLAIN },
-        (8_709_301, 1_512_882),
+        (10_910_000, 1_873_062),
     ),
-    known("a clock a little ahead", Config { ahead: 1, crashes: true, ..PROMPT }, (3_152_055, 461_212)),
-    known("a clock ahead by almost a TTL", Config { ahead: 5, ..PROMPT }, (3_671_979, 745_431)),
+    known("a clock a little ahead", Config { ahead: 1, crashes: true, ..PROMPT }, (3_432_036, 498_879)),
+    known("a clock ahead by almost a TTL", Config { ahead: 5, ..PROMPT }, (3_612_020, 712_641)),
     known(
         "both run, and all goes on from then on",
         Config { goes_on: true, failures: true, ..Config::PLAIN },
-        (1_621_746, 283_421),
+        (3_114_090, 532_119),
     ),
 ];
 

@@ -78,7 +78,7 @@ impl Claim {
     }
 
     /// A claim that takes too long is refused: its answer to the user does not wait for the store.
-    fn is_overdue(&self, config: &Config) -> bool {
+    pub(super) fn is_overdue(&self, config: &Config) -> bool {
         let (Stage::Asked(age) | Stage::Answered(age, _)) = self.stage else { return false };
         self.stand == Stand::Pending && age >= config.third()
     }
@@ -151,7 +151,7 @@ impl Claim {
     }
 
     fn until_after(&self, config: &Config, age: Ticks) -> Ticks {
-        if config.breaks(Variant::UntilFromReply) { config.ttl } else { config.ttl - age }
+        if config.breaks(Variant::UntilFromReply) { config.ttl } else { config.ttl.saturating_sub(age) }
     }
 
     /// With what a renewal begins.
@@ -190,7 +190,7 @@ impl Claim {
         self.lag += Ticks::from(config.delay.is_some() && self.rests_on_a_read());
         let passes = self.until == 1;
         self.until = self.until.saturating_sub(1);
-        let most = if self.stand == Stand::Pending { config.third() } else { config.ttl };
+        let most = if self.errand.reads() { config.third() } else { config.oldest() };
         self.stage = match self.stage {
             Stage::Due(left) => Stage::Due(left.saturating_sub(1)),
             Stage::Asked(age) => Stage::Asked((age + 1).min(most)),

@@ -1,6 +1,6 @@
 //! What makes no difference any more is forgotten: states that go on alike are one.
 
-use super::config::{Config, Variant};
+use super::config::Config;
 use super::state::{Claim, Errand, Found, Life, Record, Slot, Stage, Stand, State};
 use crate::state::Who;
 
@@ -11,7 +11,7 @@ impl State {
         }
         let late = self.late.iter_mut().flatten().flat_map(|late| &mut late.record);
         late.for_each(|record| name(config, record));
-        self.instances.iter_mut().flat_map(|one| &mut one.claim).for_each(|claim| trim(config, claim));
+        self.instances.iter_mut().flat_map(|one| &mut one.claim).for_each(trim);
     }
 }
 
@@ -26,7 +26,7 @@ fn name(config: &Config, record: &mut Record) {
     }
 }
 
-fn trim(config: &Config, claim: &mut Claim) {
+fn trim(claim: &mut Claim) {
     let is_over = matches!(claim.stand, Stand::Lost | Stand::Leaves);
     if is_over {
         *claim = Claim { until: 0, is_patient: false, found: Found::Nothing, ..*claim };
@@ -34,8 +34,8 @@ fn trim(config: &Config, claim: &mut Claim) {
     if !claim.rests_on_a_read() {
         claim.lag = 0;
     }
-    let revives = config.breaks(Variant::LateReplyRevives) && claim.stand == Stand::Lost;
-    let dated = claim.stand == Stand::Pending || claim.errand == Errand::Renew && (!is_over || revives);
+    // The age of a write stands in the record; that of a read is how long a claim has waited.
+    let dated = claim.stand == Stand::Pending || matches!(claim.errand, Errand::Announce | Errand::Renew);
     if let Stage::Asked(age) | Stage::Answered(age, _) = &mut claim.stage
         && !dated
     {

@@ -49,7 +49,7 @@ const OPTIONAL: &[Part] = &[Part::WrongClocks, Part::UnreadableRow, Part::Fenced
 const OPTIONAL_BARE: &[Part] = &[Part::WrongClocks, Part::UnreadableRow];
 
 /// A number that the environment may set: more traces, or other ones.
-fn from_environment(name: &str, otherwise: u64) -> u64 {
+pub(crate) fn from_environment(name: &str, otherwise: u64) -> u64 {
     std::env::var(name)
         .map_or(otherwise, |text| text.parse().unwrap_or_else(|_| panic!("{name}={text} is no number")))
 }
@@ -71,7 +71,7 @@ fn play<'a, S: Stack, const N: usize>(
 }
 
 /// What a panic says.
-fn words(panic: &(dyn Any + Send)) -> &str {
+pub(crate) fn words(panic: &(dyn Any + Send)) -> &str {
     panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref().copied()).unwrap_or("?")
 }
 
@@ -134,12 +134,13 @@ impl Stage {
 }
 
 /// Traces with a fixed seed, unless the environment gives another.
-fn runner(traces: u64) -> (TestRunner, u64) {
+pub(crate) fn runner(traces: u64) -> (TestRunner, u64) {
     let seed = from_environment("TENURE_SEED", 0);
     let config = Config {
         cases: u32::try_from(traces).expect("fewer traces"),
         failure_persistence: None,
         max_shrink_iters: 20_000,
+        max_shrink_time: 60_000,
         ..Config::default()
     };
     let mut bytes = [0; 32];

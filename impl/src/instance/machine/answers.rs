@@ -98,8 +98,8 @@ impl Machine {
     }
 
     fn overwritten(&mut self, by: String) {
-        self.state = State::Idle;
         self.lose(Loss::Overwritten { by });
+        self.state = State::Idle;
     }
 
     fn renewed(&mut self, now: Now, sent: Now, done: Result<(), String>) {

@@ -1,0 +1,145 @@
+//! Whether model and code say the same.
+
+use super::twin::{TICK_MS, Twin};
+use model::guard::actions::Action;
+use model::guard::config::Config;
+use model::guard::state::{Claim, Errand, Life, Reply, Slot, Stage, Stand, State};
+use model::state::Who;
+use tenure::instance::machine::{Machine, Request};
+use tenure::instance::{ClaimError, Loss, Seen};
+
+/// In words what is different after a step, if anything is.
+pub(super) fn difference(
+    config: &Config,
+    before: &State,
+    action: Action,
+    after: &State,
+    twin: &Twin,
+) -> Option<String> {
+    let differs = |who: Who| {
+        let what = of_one(config, after, twin, who)
+            .or_else(|| of_refusal(config, before.claim(who)?, action, after.claim(who), twin.last(who)?));
+        what.map(|what| format!("{who}: {what}"))
+    };
+    [Who(0), Who(1)].into_iter().find_map(differs).or_else(|| of_store(config, after, twin))
+}
+
+fn of_one(config: &Config, state: &State, twin: &Twin, who: Who) -> Option<String> {
+    let one = &twin.ones[who.index()];
+    if state.late[who.index()].is_some() != twin.late(who).is_some() {
+        return Some(format!("late: {:?}, {:?}", state.late[who.index()], twin.late(who)));
+    }
+    match (state.claim(who), &one.machine) {
+        (None, None) => None,
+        (Some(claim), Some(machine)) => of_claim(config, claim, machine, twin, who),
+        (claim, machine) => Some(format!("{claim:?}, {machine:?}")),
+    }
+}
+
+fn of_claim(config: &Config, claim: &Claim, machine: &Machine, twin: &Twin, who: Who) -> Option<String> {
+    let asked = &twin.ones[who.index()].asked;
+    let differs = |what: &str| Some(format!("{what}: {claim:?}, {machine:?}, {asked:?}"));
+    let is_asked = matches!(claim.stage, Stage::Asked(_));
+    if is_asked != asked.is_some() || asked.as_ref().is_some_and(|asked| !is_for(claim.errand, asked)) {
+        return differs("asks");
+    }
+    if !stands_alike(claim, machine) {
+        return differs("stands");
+    }
+    let until = (claim.stand == Stand::Runs).then(|| machine.clone().check(twin.local).ok()).flatten();
+    let left = until.map(|until| until.as_millis() - twin.local.as_millis());
+    if left != (claim.stand == Stand::Runs).then(|| u64::from(claim.until) * TICK_MS) {
+        return differs("runs until");
+    }
+    let next = machine.next().map(|at| at.as_millis().saturating_sub(twin.local.as_millis()));
+    (next != wakes_in(config, claim, twin.leaves_in(who)).map(|ticks| ticks * TICK_MS))
+        .then(|| differs("wants to be called"))
+        .flatten()
+}
+
+fn is_for(errand: Errand, request: &Request) -> bool {
+    match request {
+        Request::Read => errand.reads(),
+        Request::Write(_) => matches!(errand, Errand::Announce | Errand::Renew),
+        Request::Delete => errand == Errand::Remove,
+    }
+}
+
+fn stands_alike(claim: &Claim, machine: &Machine) -> bool {
+    let stands = machine.outcome().map(Result::is_ok);
+    match (claim.stand, stands, machine.loss()) {
+        (Stand::Pending, None, None) | (Stand::Runs, Some(true), None) => true,
+        (Stand::Lost, Some(true), Some(Loss::Overwritten { .. } | Loss::NotRenewed { .. })) => true,
+        (Stand::Leaves, Some(stood), loss) => stood == loss.is_some(),
+        _ => false,
+    }
+}
+
+/// In how many ticks at the latest it wants to be called.
+fn wakes_in(config: &Config, claim: &Claim, leaves_in: Option<u64>) -> Option<u64> {
+    let ticks = |ticks: u8| Some(u64::from(ticks));
+    let acts = match claim.stage {
+        Stage::Due(left) => ticks(left),
+        Stage::Asked(age) | Stage::Answered(age, _) if claim.stand == Stand::Pending => {
+            ticks(config.third().saturating_sub(age))
+        }
+        Stage::Asked(_) | Stage::Answered(..) | Stage::Idle => None,
+    };
+    let until = ticks(claim.until).filter(|_| claim.stand == Stand::Runs);
+    [acts, until, leaves_in].into_iter().flatten().min()
+}
+
+/// Of a claim to which nothing has come of before: the reason that is told.
+fn of_refusal(
+    config: &Config,
+    before: &Claim,
+    action: Action,
+    after: Option<&Claim>,
+    machine: &Machine,
+) -> Option<String> {
+    let is_refused =
+        after.is_none_or(|claim| claim.stand == Stand::Leaves) && !matches!(action, Action::Crash(_));
+    if before.stand != Stand::Pending || !is_refused {
+        return None;
+    }
+    let reply = match before.stage {
+        Stage::Answered(age, reply) if age < config.third() && matches!(action, Action::Hear(_)) => {
+            Some(reply)
+        }
+        _ => None,
+    };
+    let told = machine.outcome().and_then(|outcome| outcome.as_ref().err());
+    let is_so = match (reply, told) {
+        // By itself, or as it was told to stand down; or it has read its own record back after a TTL.
+        (None | Some(Reply::Own), Some(ClaimError::NoAnswer)) => true,
+        (Some(Reply::Other { .. }), Some(ClaimError::AnotherInstance { .. })) => true,
+        (Some(Reply::Unreadable), Some(ClaimError::Unreadable(_))) => true,
+        (Some(Reply::Failed), Some(ClaimError::Unreadable(_))) => before.errand.reads(),
+        (Some(Reply::Failed), Some(ClaimError::NotWritten(_))) => !before.errand.reads(),
+        (Some(Reply::Absent), Some(ClaimError::NotWritten(_))) => before.errand == Errand::Confirm,
+        _ => false,
+    };
+    (!is_so).then(|| format!("refuses: {before:?}, {told:?}"))
+}
+
+fn of_store(config: &Config, state: &State, twin: &Twin) -> Option<String> {
+    let seen = Seen::of(twin.bytes.as_deref());
+    let is_same = match (&state.slot, &seen) {
+        (Slot::Absent, Seen::Absent) | (Slot::Unreadable, Seen::Unreadable(_)) => true,
+        (Slot::Record(record), Seen::Record(stored)) => {
+            let now = twin.now(config, writer(&stored.id)).wall.as_unix_millis();
+            let age = (now - stored.renewed.as_unix_millis()) as u64 / TICK_MS;
+            let who = writer(&stored.id);
+            let is_now = record.by.life == Life::Now;
+            age.min(config.oldest().into()) == u64::from(record.age)
+                && twin.is_current(who, &stored.id) == is_now
+                && (record.by.of == who || !is_now)
+        }
+        _ => false,
+    };
+    (!is_same).then(|| format!("store: {:?}, {seen:?}", state.slot))
+}
+
+fn writer(id: &str) -> Who {
+    Who(u8::from(id.starts_with('B')))
+}
