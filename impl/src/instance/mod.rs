@@ -45,6 +45,12 @@
 //! **Use a lease instead wherever you can**: [`Elector`](crate::Elector), on SQLite, where one conditional write decides, each
 //! tenure has its fence, and a write of your own commits only while nobody else holds it.
 //!
+//! # Where a record is kept
+//!
+//! In a file: [`FileRecords`]. In an object of any backend of the crate `object_store`: `ObjectRecords`, with the feature
+//! `object_store`; its docs say which backends are tested, and how, and which have compare-and-set. Anywhere else: your own
+//! [`Records`].
+//!
 //! # When a record is live
 //!
 //! - It is live until its TTL, which stands in it, has passed since its writer renewed it, *by the reader's wall clock*. A
@@ -83,6 +89,8 @@ mod error;
 mod guard;
 mod log;
 pub mod machine;
+#[cfg(feature = "object_store")]
+mod objects;
 mod options;
 mod record;
 mod records;
@@ -93,6 +101,8 @@ mod tests;
 pub use claim::Claim;
 pub use error::{ClaimError, Loss, NotRemoved, OptionsError};
 pub use guard::Guard;
+#[cfg(feature = "object_store")]
+pub use objects::ObjectRecords;
 pub use options::Options;
 pub use record::{BYTES_MAX, Record, Seen};
 pub use records::{FileRecords, Records, RecordsError};

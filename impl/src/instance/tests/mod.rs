@@ -4,6 +4,8 @@ mod file;
 mod guard;
 mod loss;
 mod machine;
+#[cfg(feature = "object_store")]
+mod objects;
 mod options;
 mod record;
 mod stage;
