@@ -39,8 +39,8 @@ use tokio::runtime::{Builder, Handle, Runtime};
 /// | `LocalFileSystem` | whenever the tests run | to create an object, not to replace one |
 /// | `HttpStore` (WebDAV) | in CI, against Apache's `mod_dav` | no |
 /// | `MicrosoftAzure` | in CI, against Azurite, the emulator | yes |
-/// | `AmazonS3` | not: a guard on it is built, and nothing is asked | yes, unless switched off or missing in a service that is like S3 |
-/// | `GoogleCloudStorage` | not: a guard on it is built, and nothing is asked | yes |
+/// | `AmazonS3` | no: a guard on it is built, and nothing asked | yes, unless switched off; not in all services like S3 |
+/// | `GoogleCloudStorage` | no: a guard on it is built, and nothing asked | yes |
 ///
 /// **A guard is the wrong tool where there is compare-and-set**: conditional writes are what a lease is made of, and this asks
 /// for none. Tenure has no lease on object stores. Its lease is [`Elector`](crate::Elector), on SQLite.
@@ -51,13 +51,13 @@ use tokio::runtime::{Builder, Handle, Runtime};
 ///
 /// # What to set in the store
 ///
-/// - **Timeouts well below a third of the TTL.** By default a request may take 30 s, and is sent again for up to three minutes:
-///   longer than the default TTL. A call takes `RetryConfig::retry_timeout`, one pause of `max_backoff` and one
-///   `ClientOptions::with_timeout` at most; and a write, two or three requests in the case of WebDAV. With a TTL of two minutes, a retry timeout of 10 s, pauses of 2 s
-///   and a timeout of 5 s do. It is not only a claim that fails late: a write that is sent again, or hangs on its way, may be
-///   carried out late, over another's record, or after ours was removed.
-/// - **A store of the guard's own**, built for it. One that is shared keeps connections that belong to whichever runtime opened
-///   them: if yours is busy, or gone, calls of ours wait for it.
+/// - **Timeouts well below a third of the TTL.** Unless set, a request may take 30 s, and is sent again for up to three minutes,
+///   which is longer than the default TTL. It takes `RetryConfig::retry_timeout`, one pause of `max_backoff` and one
+///   `ClientOptions::with_timeout` at most; a call is one request, and a few more when WebDAV makes directories. With a TTL of
+///   two minutes, 10 s, 2 s and 5 s do. Otherwise a claim fails late; and a write that is sent again, or hangs on its way, may
+///   be carried out late, over another's record, or after ours was removed.
+/// - **A store of the guard's own**, built for it. One that is shared keeps connections that belong to whichever runtime
+///   opened them: while yours is busy, our calls on its connections wait.
 /// - **Nothing between that caches**: no caching proxy, no CDN, and no object that Google's store serves to the public.
 ///
 /// # What else to know
@@ -67,8 +67,11 @@ use tokio::runtime::{Builder, Handle, Runtime};
 /// - Nothing is there if the backend says that it found nothing. Some say so too where the whole bucket is missing, or a
 ///   directory stands there; then the write fails, and so does the claim.
 /// - What an error says is on one line, without user, password and query of URLs. What else a server says is told as it is.
-/// - Apache reads the length of a file before it opens it: who reads while a record of another length is put in its place can get
-///   its beginning only. A renewal does not change the length; another instance may, and what is cut off counts as live.
+/// - `HttpStore` sends no user and password that stand in its URL: they go into a header, with
+///   `ClientOptions::with_default_headers`.
+/// - Apache asks for the length of a file before it opens it. Who reads while a record of another length is put in its place
+///   can, rarely, get the beginning of the new one only, or the new one and zeros: what is unreadable counts as live. A
+///   renewal does not change the length.
 pub struct ObjectRecords {
     store: Arc<dyn ObjectStore>,
     path: Path,
