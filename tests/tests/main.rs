@@ -15,6 +15,7 @@ mod guard;
 #[cfg(feature = "system")]
 mod mount;
 mod moved;
+mod objects;
 mod race;
 mod refusals;
 mod rows;
