@@ -40,6 +40,12 @@ fn refused(bed: &impl Bed) -> String {
     }
 }
 
+/// Why: it fails if that is never told.
+pub(super) fn lost(claim: &Claim) -> Loss {
+    eventually("the claim is lost", || claim.check().err());
+    claim.lost().wait()
+}
+
 pub(super) fn refuse_a_second_instance_until_the_first_has_stood_down(bed: &impl Bed) {
     let mut client = bed.client();
     let first = claim(bed).unwrap();
@@ -65,7 +71,7 @@ pub(super) fn tell_by_whom_a_record_was_overwritten(bed: &impl Bed) {
     let now = SystemClock.wall();
     let other = Record { id: "other".into(), since: now, renewed: now, ttl_ms: 60_000 };
     client.write(other.to_json().as_bytes()).unwrap();
-    assert_eq!(claim.lost().wait(), Loss::Overwritten { by: "other".into() });
+    assert_eq!(lost(&claim), Loss::Overwritten { by: "other".into() });
     drop(claim);
     assert_eq!(record(&mut client), other);
 }

@@ -1,7 +1,7 @@
 //! Servers that do not answer.
 
 use super::Bed;
-use super::guards::{claim, record, until_renewed};
+use super::guards::{claim, lost, record, until_renewed};
 use super::server::Server;
 use object_store::{BackoffConfig, ClientOptions, RetryConfig};
 use rustix::process::Signal;
@@ -44,7 +44,7 @@ pub(super) fn of_a_server_that_hangs<B: Bed>(bed: &mut B, server: impl Fn(&mut B
     until_renewed(bed);
     server(bed).signal(Signal::STOP);
     let why = "the store does not answer".to_owned();
-    assert_eq!(first.lost().wait(), Loss::NotRenewed { why });
+    assert_eq!(lost(&first), Loss::NotRenewed { why });
     assert!(matches!(claim(bed).unwrap_err(), ClaimError::NoAnswer));
     server(bed).signal(Signal::CONT);
     let second = eventually("the record has run out", || match claim(bed) {
@@ -64,7 +64,7 @@ pub(super) fn of_a_server_that_died<B: Bed>(bed: &mut B, server: impl Fn(&mut B)
         ClaimError::Unreadable(why) => told(&why),
         other => panic!("{other}"),
     }
-    match first.lost().wait() {
+    match lost(&first) {
         Loss::NotRenewed { why } => told(&why),
         other => panic!("{other}"),
     }
