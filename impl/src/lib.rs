@@ -152,7 +152,7 @@
 //! - `tokio`: [`Elector::run`](Elector) for async work, with tokio-util's `CancellationToken`. Brings no runtime.
 //! - `instance`: [the guard of one instance](instance), where the store has no compare-and-set. Brings serde_json and
 //!   humantime.
-//! - `object_store`: its record [in any backend of that crate](instance::ObjectRecords). Brings that, and a tokio runtime.
+//! - `object_store`: its record in any backend of that crate, `instance::ObjectRecords`. Brings that, and a tokio runtime.
 //! - `cli`: what the command `tenure` needs.
 pub mod clock;
 pub mod elector;
