@@ -57,7 +57,7 @@ use tokio::runtime::{Builder, Handle, Runtime};
 ///   two minutes, 10 s, 2 s and 5 s do. Otherwise a claim fails late; and a write that is sent again, or hangs on its way, may
 ///   be carried out late, over another's record, or after ours was removed.
 /// - **A store of the guard's own**, built for it. One that is shared keeps connections that belong to whichever runtime
-///   opened them: while yours is busy, our calls on its connections wait.
+///   opened them: while yours is busy, our calls on its connections wait; and when it ends, one may fail that is under way.
 /// - **Nothing between that caches**: no caching proxy, no CDN, and no object that Google's store serves to the public.
 ///
 /// # What else to know
