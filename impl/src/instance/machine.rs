@@ -236,7 +236,7 @@ impl Machine {
         sent.local.plus(self.timing.third_ms())
     }
 
-    /// What is over by the time alone.
+    /// What is over by the time alone. SPEC.md G8.
     fn mind_time(&mut self, now: LocalTime) {
         let _ = self.check(now);
         if let State::UnderWay(_, sent) = self.state
@@ -252,7 +252,7 @@ impl Machine {
         }
     }
 
-    /// Nobody waits for the claim any more, or for its end: the record is removed, if it is still ours.
+    /// Nobody waits for the claim any more, or for its end: the record is removed, if it is still ours. SPEC.md G7.
     fn stand_down(&mut self, now: LocalTime) {
         self.lose(Loss::StoodDown);
         self.refuse(ClaimError::NoAnswer);

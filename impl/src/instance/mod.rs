@@ -32,15 +32,57 @@
 //!
 //! - It catches an instance that is started while another's record is live: [`ClaimError::AnotherInstance`].
 //! - Two that start at the same moment can both read "nobody there" and both write. After writing, a claim waits the
-//!   settle time, reads back, and yields if another's record stands there. That narrows the race, and does not close it: one
-//!   that stalls between its read and its write for longer than that starts beside the other. Before each renewal the
-//!   record is read, and an instance that finds another's is told that its claim is lost: so within a third of the TTL
-//!   all but one are, as long as the store and the processes go on.
+//!   settle time, reads back, and yields if another's record stands there. That narrows the race, and does not close it:
+//!   one whose write is carried out later than the settle time after its read starts beside the other, as below. If no write
+//!   is so late, and clocks agree, no two run, whatever else goes wrong; that is model-checked (SPEC.md, section 10).
+//! - Before each renewal the record is read, and an instance that finds another's is told that its claim is lost: so within a
+//!   third of the TTL all but one are, as long as the store and the processes go on.
 //! - A renewal reads, then writes: in the moment between the two it can write over another's record, which then is the one
-//!   that is lost. So can a write that hung in the store, and is carried out late.
+//!   that is lost. So can a write that hung in the store, and is carried out late; and a late delete can remove another's
+//!   record, which writes it again with its next renewal.
 //! - An instance whose renewals fail for a whole TTL is told that its claim is lost, on time, by the clock. Nobody stops it.
 //!   It may go on acting while the next one starts.
 //! - Nothing that it writes elsewhere is fenced: there is no number that a late write could be refused by.
+//!
+//! The shortest run in which two run, as the model finds it. Time runs downward, in ticks; the record is in the middle:
+//!
+//! ```text
+//! two instances run: the guard is no lock
+//! TTL 6 ticks, settle time 1, writes at most 1 late
+//!
+//! t                      A                  store                                 B
+//! 0                      ┊                │ no record            │                ┊
+//!                 looks  ┊  ╌╌╌ look ╌╌╌╌╌│                      │                ┊
+//!                        ┊                │                      │╌╌╌╌╌ look ╌╌╌  ┊  looks
+//!                        ┊ ──── look ────▶│                      │                ┊
+//!                        ┊                │                      │◀──── look ──── ┊
+//!                writes  ┊ ◀── nothing ───│                      │                ┊
+//!                        ┊ ──── write ───▶│ A: 6 left            │                ┊
+//!         waits to read  ┊ ◀─── done ─────│                      │                ┊
+//!                  back  ┊                │                      │                ┊
+//! 1                      ┊ ┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈│ A: 5 left            │┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈░┊░
+//!                        ┊                │                      │─── nothing ──▶ ┊  writes
+//!            reads back  ┊  ╌ read back ╌╌│                      │                ┊
+//!                        ┊ ── read back ─▶│                      │                ┊
+//!                        ┊                │ B: 6 left            │◀─── write ──── ┊
+//!                  runs ▐█▌◀── its own ───│                      │                ┊
+//!                        █                │                      │───── done ───▶ ┊  waits to read
+//!                        █                │                      │                ┊  back
+//! 2                      █ ┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈│ B: 5 left            │┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈ ┊
+//!                        █                │                      │╌╌ read back ╌  ┊  reads back
+//!                        █                │                      │◀─ read back ── ┊
+//!                        █                │                      │─── its own ──▶▐█▌ runs
+//!                        ✗                │                      │                ✗
+//!
+//! B has looked before A wrote, stalls for the settle time, and writes after A has read back its own
+//! record. Each finds its own, and both run. With the next check the one that wrote first is told to
+//! stop.
+//!
+//! ▐█▌ an instance runs, █ until it is told to stop; │ it was told to; ┊ it claims, or has not begun
+//! ╌╌ a request sets out, ──▶ and is carried out, ◀── its answer arrives; ✗ lost; ══▶ late
+//! ░ stalls: could go on and does not; ≈ its request is under way
+//! store: whose record, ticks until it has run out; t: ticks passed
+//! ```
 //!
 //! **Use a lease instead wherever you can**: [`Elector`](crate::Elector), on SQLite, where one conditional write decides, each
 //! tenure has its fence, and a write of your own commits only while nobody else holds it.
@@ -54,9 +96,9 @@
 //! # When a record is live
 //!
 //! - It is live until its TTL, which stands in it, has passed since its writer renewed it, *by the reader's wall clock*. A
-//!   reader whose clock is behind the writer's waits longer, which is safe. One whose clock is ahead, by more than two
-//!   thirds of the TTL, counts a record as gone that is being renewed, and starts beside a live instance. So the TTL
-//!   stays well above any plausible skew.
+//!   reader whose clock is behind the writer's waits longer, which is safe. One whose clock is ahead, by two thirds of the
+//!   TTL, counts a record as gone that is being renewed, and starts beside a live instance; by less, one whose renewals
+//!   fail, before its writer stops. So the TTL stays well above any plausible skew.
 //! - One from the future, as of a clock that was corrected since, is live no longer than until its TTL has passed since this
 //!   process first saw it unchanged, by its own clock: claim again with the same [`Guard`], after a while.
 //! - One that is unreadable is live: cut off, empty, not JSON, not UTF-8, of another version, of wrong types or ranges, longer
@@ -75,7 +117,7 @@
 //!
 //! `id` is the label and a random number, another one for each claim. Times are Unix milliseconds. The TTL is from 1 s to
 //! a day, 2 minutes unless set; instances may have different ones. It is renewed each third of it; a renewal that failed is
-//! tried again after a thirtieth.
+//! tried again after a thirtieth, or the settle time if that is longer.
 //!
 //! # Which thread does what
 //!

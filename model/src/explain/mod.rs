@@ -176,7 +176,7 @@ pub fn why_nothing_breaks(variant: Variant) -> String {
 }
 
 /// What stands beside the variant: how the protocol behaves without the rule. Its number is said elsewhere.
-pub fn description(variant: Variant) -> String {
+pub fn description(variant: impl ValueEnum) -> String {
     let help = variant.to_possible_value().and_then(|value| value.get_help().map(ToString::to_string));
     let help = help.unwrap_or_default();
     let end = help.rfind(" (").unwrap_or(help.len());

@@ -197,6 +197,7 @@ impl State {
         Some(())
     }
 
+    /// What a reader makes of what stands there. SPEC.md G6.
     fn read(&self, config: &Config, who: Who, asked: Ticks) -> Reply {
         match self.slot {
             Slot::Absent => Reply::Absent,

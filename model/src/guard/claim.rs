@@ -14,7 +14,7 @@ pub enum Next {
 }
 
 impl Claim {
-    /// One that begins, by an instance that has seen what stands there for so many ticks. G1.1.
+    /// One that begins, by an instance that has seen what stands there for so many ticks. SPEC.md G1.
     pub fn begins(config: &Config, seen: Option<Ticks>) -> Claim {
         Claim {
             errand: if config.breaks(Variant::NoLook) { Errand::Announce } else { Errand::Look },
@@ -67,6 +67,7 @@ impl Claim {
         (self.stand != Stand::Leaves).then(|| self.gives_up(config))
     }
 
+    /// SPEC.md G7.
     fn gives_up(self, config: &Config) -> Next {
         match self.stage {
             _ if self.errand == Errand::Look => Next::Ends(Life::Gone),
@@ -77,13 +78,13 @@ impl Claim {
         }
     }
 
-    /// A claim that takes too long is refused: its answer to the user does not wait for the store.
+    /// A claim that takes too long is refused: its answer to the user does not wait for the store. SPEC.md G8.
     pub(super) fn is_overdue(&self, config: &Config) -> bool {
         let (Stage::Asked(age) | Stage::Answered(age, _)) = self.stage else { return false };
         self.stand == Stand::Pending && age >= config.third()
     }
 
-    /// G1.2, G2: who looked refuses unless nobody is there.
+    /// Who looked refuses unless nobody is there. SPEC.md G1 and G2.
     fn looked(self, config: &Config, reply: Reply) -> Next {
         let is_free = match reply {
             Reply::Absent => true,
@@ -106,7 +107,7 @@ impl Claim {
         }
     }
 
-    /// G3.1, G3.3.
+    /// SPEC.md G3.
     fn settled(self, config: &Config, reply: Reply) -> Next {
         match reply {
             Reply::Own => self.stands(config),
@@ -126,7 +127,7 @@ impl Claim {
         Claim { stand: Stand::Runs, until, ..self }.asks_in(due, self.renewal(config))
     }
 
-    /// G4: another's record is not written over; what cannot be understood may be one.
+    /// Another's record is not written over; what cannot be understood may be one. SPEC.md G4.
     fn checked(self, config: &Config, reply: Reply) -> Next {
         match reply {
             Reply::Own | Reply::Absent => self.asks(Errand::Renew),
@@ -137,7 +138,7 @@ impl Claim {
         }
     }
 
-    /// G5.
+    /// SPEC.md G5.
     fn renewed(self, config: &Config, age: Ticks) -> Next {
         let until = self.until_after(config, age);
         let runs = Claim { until, stand: Stand::Runs, ..self };

@@ -5,9 +5,8 @@ use super::actions::Action;
 use super::config::{Config, Variant};
 use super::state::{Claim, Errand, Id, Life, Record, Reply, Slot, Stage, Stand, State};
 use super::{check, walk};
-use crate::explain::{Bar, Idle, Lane, Moment, Story, Strand, Way, Wire};
+use crate::explain::{Bar, Idle, Lane, Moment, Story, Strand, Way, Wire, description};
 use crate::state::Who;
-use clap::ValueEnum;
 
 const LEGEND: [&str; 4] = [
     "▐█▌ an instance runs, █ until it is told to stop; │ it was told to; ┊ it claims, or has not begun",
@@ -31,9 +30,10 @@ pub fn without(variant: Variant) -> Option<Story> {
     let guard = Guard { config: check::setting(variant) };
     let (property, run) = walk::first_break(&guard)?;
     let rule = check::rule(variant);
-    let help = variant.to_possible_value().and_then(|value| value.get_help().map(ToString::to_string));
-    let paragraphs =
-        vec![format!("Taken away: {}", help.unwrap_or_default()), format!("No longer true: “{property}”.")];
+    let paragraphs = vec![
+        format!("Taken away, rule {rule}: {}.", description(variant)),
+        format!("No longer true: “{property}”."),
+    ];
     let story = of_run(&guard, &run);
     Some(Story { title: format!("{}: without rule {rule}", variant.name()), paragraphs, ..story })
 }

@@ -32,7 +32,7 @@ impl Machine {
         }
     }
 
-    /// What cannot be read counts as live.
+    /// What cannot be read counts as live. SPEC.md G2.
     fn looked(&mut self, now: Now, sent: Now, seen: Result<Seen, String>) {
         match seen {
             Ok(Seen::Absent) => self.state = State::Due(Errand::Announce, now.local),
@@ -41,6 +41,7 @@ impl Machine {
         }
     }
 
+    /// While another's record is live nothing is written. SPEC.md G1.
     fn met(&mut self, now: Now, sent: Now, record: Record) {
         let (id, since) = (record.id.clone(), record.since);
         let sighting = Sighting::of(record, self.sighting.take(), now.local);
@@ -63,7 +64,7 @@ impl Machine {
         }
     }
 
-    /// Whoever wrote last, of two that found nobody, stays; the other one yields.
+    /// Whoever wrote last, of two that found nobody, stays; the other one yields. SPEC.md G3.
     fn settled(&mut self, now: Now, seen: Result<Seen, String>) {
         match seen {
             Ok(Seen::Record(record)) if record.id == self.id => self.begin(now),
@@ -86,7 +87,7 @@ impl Machine {
         self.renew_later(self.until.minus(self.timing.ttl_ms));
     }
 
-    /// Another's record is not written over. What cannot be understood is another's: ours can.
+    /// Another's record is not written over. What cannot be understood is another's: ours can. SPEC.md G4.
     fn checked(&mut self, now: Now, seen: Result<Seen, String>) {
         match seen {
             Ok(Seen::Record(record)) if record.id != self.id => self.overwritten(record.id),
@@ -102,6 +103,7 @@ impl Machine {
         self.state = State::Idle;
     }
 
+    /// From before it was sent. SPEC.md G5.
     fn renewed(&mut self, now: Now, sent: Now, done: Result<(), String>) {
         match done {
             Ok(()) => {

@@ -19,7 +19,7 @@ impl Sighting {
         }
     }
 
-    /// When the record is not live any more, by the wall clock; `None`: it is not. `asked` is before it was read.
+    /// When the record is not live any more, by the wall clock; `None`: it is not. `asked` is before it was read. SPEC.md G6.
     ///
     /// It is live until its TTL has passed since it was renewed, by the wall clock, or since it was first seen unchanged,
     /// by the local clock, whichever is first. The second is for a record from the future, as of a clock that was

@@ -32,6 +32,7 @@ fn a_claim_writes_a_record_renews_it_each_third_of_the_ttl_and_removes_it_in_the
     stage.over();
 }
 
+/// SPEC.md G1.
 #[test]
 fn while_another_record_is_live_a_claim_is_refused_and_says_what_to_do() {
     let stage = Stage::beside_another(5_000);
@@ -59,6 +60,7 @@ fn a_record_is_live_to_the_millisecond() {
     assert_eq!(stage.claim().id(), stage.cell.record().unwrap().id);
 }
 
+/// SPEC.md G2.
 #[test]
 fn whatever_is_unreadable_counts_as_live_for_ever_is_left_alone_and_the_reason_told() {
     for (bytes, says) in unreadable() {
@@ -93,6 +95,7 @@ fn a_store_whose_code_panics_is_one_that_fails() {
     assert!(stage.text_of_refusal().contains("panicked"));
 }
 
+/// SPEC.md G6.
 #[test]
 fn a_record_from_the_future_is_live_until_its_ttl_after_it_was_first_seen_unchanged() {
     let future = |ahead| record("other", SetClock::BEGIN + ahead, TTL_MS.into());
@@ -110,6 +113,7 @@ fn a_record_from_the_future_is_live_until_its_ttl_after_it_was_first_seen_unchan
     assert_eq!(stage.cell.record().unwrap().id, claim.id());
 }
 
+/// SPEC.md G3.
 #[test]
 fn of_two_that_found_nobody_the_one_that_wrote_first_yields_and_leaves_the_others_record() {
     let stage = Stage::new();
@@ -143,6 +147,7 @@ fn a_second_claim_in_the_process_is_another_instance() {
     assert_ne!(stage.claim().id(), id);
 }
 
+/// SPEC.md G7.
 #[test]
 fn drop_and_stand_down_remove_the_record_only_if_it_is_ours() {
     for stands_down in [true, false] {

@@ -15,6 +15,7 @@ fn look<T>(wait: &mut Wait<T>) -> Option<T> {
     }
 }
 
+/// SPEC.md G4.
 #[test]
 fn a_record_that_somebody_overwrote_is_a_loss_at_the_next_renewal_and_is_not_written_over() {
     let unreadable = b"{\"tenure_instance\":2}".to_vec();
@@ -74,6 +75,7 @@ fn a_store_that_is_back_in_time_renews() {
     assert!(claim.is_current());
 }
 
+/// SPEC.md G5.
 #[test]
 fn a_store_that_fails_for_a_ttl_is_a_loss_at_that_moment_and_the_reason_told() {
     let stage = Stage::new();
@@ -136,6 +138,7 @@ fn a_check_knows_of_the_loss_though_no_thread_has_come_to_tell() {
     assert_eq!(claim.lost().wait(), loss);
 }
 
+/// SPEC.md G8.
 #[test]
 fn a_claim_on_a_store_that_hangs_is_refused_after_a_third_of_the_ttl() {
     // The first read, the write, and the read back.
