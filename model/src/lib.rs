@@ -33,6 +33,7 @@
 //! | [`check`], [`broken`], [`pairs`] | what is explored, and what is known of it |
 //! | [`walk`], [`survey`] | exploring it without stateright |
 //! | [`show`], [`explain`] | how it reads in the Explorer, and how a run is drawn |
+//! | [`guard`] | a model of its own: the instance guard, which is no lock |
 //!
 //! Begin with one step: [`actions::Action::Execute`] is the store's, [`actions::Action::Move`] a contender's.
 //! `store` and `contender` are functions of just a row and a request, or a contender and a move. So nearly each step of
