@@ -17,8 +17,12 @@ pub(super) fn difference(
     twin: &Twin,
 ) -> Option<String> {
     let differs = |who: Who| {
-        let what = of_one(config, after, twin, who)
-            .or_else(|| of_refusal(config, before.claim(who)?, action, after.claim(who), twin.last(who)?));
+        let ends = || {
+            let (claim, machine) = (before.claim(who)?, twin.last(who)?);
+            of_refusal(config, claim, action, after.claim(who), machine)
+                .or_else(|| of_end(action, after.claim(who), machine))
+        };
+        let what = of_one(config, after, twin, who).or_else(ends);
         what.map(|what| format!("{who}: {what}"))
     };
     [Who(0), Who(1)].into_iter().find_map(differs).or_else(|| of_store(config, after, twin))
@@ -120,6 +124,14 @@ fn of_refusal(
         _ => false,
     };
     (!is_so).then(|| format!("refuses: {before:?}, {told:?}"))
+}
+
+/// Of a claim that has ended: whether it says that something may be left.
+fn of_end(action: Action, after: Option<&Claim>, machine: &Machine) -> Option<String> {
+    let is_left = matches!(action, Action::Leave(_));
+    let farewell = machine.farewell();
+    let is_so = after.is_some() || farewell.is_some_and(|gone| gone.is_err() == is_left);
+    (!is_so).then(|| format!("ends with {farewell:?}"))
 }
 
 fn of_store(config: &Config, state: &State, twin: &Twin) -> Option<String> {

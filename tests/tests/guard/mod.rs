@@ -4,6 +4,7 @@
 mod agree;
 mod every_step;
 mod gate;
+mod has;
 mod runs;
 mod twin;
 mod whole;

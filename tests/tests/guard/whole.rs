@@ -4,6 +4,7 @@
 //! that is not called in time (its thread is, at once), and a crash (`tests/tests/command` has real ones).
 
 use super::gate::{Asked, Gate};
+use super::has::Has;
 use crate::traces::words;
 use model::guard::Guard as Rules;
 use model::guard::actions::Action;
@@ -11,31 +12,17 @@ use model::guard::config::Config;
 use model::guard::state::{Claim as Known, Errand, Life, Slot, Stage, Stand, State};
 use model::guard::story;
 use model::state::Who;
-use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, Waker};
 use std::time::Duration;
-use tenure::Wait;
 use tenure::clock::{Clock, SetClock, SystemClock};
-use tenure::instance::{Claim, ClaimError, FileRecords, Guard, Loss, NotRemoved, Options, Records, Seen};
+use tenure::instance::{FileRecords, Guard, Options, Records, Seen};
 
 const TICK_MS: u32 = 1_000;
 
 /// In ticks as the guard takes them: the settle time is the longest for this TTL, and so ends with the tick.
 pub(super) const CONFIG: Config = Config { failures: true, late: true, garbled: true, ..Config::PLAIN };
-
-/// How far the claim of an instance is, for its user.
-#[derive(Debug)]
-enum Has {
-    Nothing,
-    Refused,
-    Claiming(Wait<Result<Claim, ClaimError>>),
-    Claim(Claim),
-    Leaving(Wait<Result<(), NotRemoved>>),
-}
 
 struct Seat {
     clock: Arc<SetClock>,
@@ -285,44 +272,6 @@ impl Drop for Play {
                 (Arc::strong_count(&seat.clock) == 1).then_some(())
             });
         }
-    }
-}
-
-impl Has {
-    /// What has come, if something has.
-    fn hear(mut self) -> Self {
-        match &mut self {
-            Has::Claiming(wait) => match look(wait) {
-                Some(Ok(claim)) => Has::Claim(claim),
-                Some(Err(_)) => Has::Refused,
-                None => self,
-            },
-            Has::Leaving(wait) => match look(wait) {
-                Some(_) => Has::Nothing,
-                None => self,
-            },
-            _ => self,
-        }
-    }
-
-    fn is_so(&self, stand: Option<Stand>) -> bool {
-        match (self, stand) {
-            (Has::Nothing | Has::Refused, None | Some(Stand::Leaves)) => true,
-            (Has::Claiming(_), Some(Stand::Pending)) | (Has::Leaving(_), Some(Stand::Leaves)) => true,
-            (Has::Claim(claim), Some(Stand::Runs)) => claim.is_current(),
-            (Has::Claim(claim), Some(Stand::Lost)) => {
-                matches!(claim.check(), Err(Loss::Overwritten { .. } | Loss::NotRenewed { .. }))
-                    && look(&mut claim.lost()) == claim.check().err()
-            }
-            _ => false,
-        }
-    }
-}
-
-fn look<T>(wait: &mut Wait<T>) -> Option<T> {
-    match Pin::new(wait).poll(&mut Context::from_waker(Waker::noop())) {
-        Poll::Ready(value) => Some(value),
-        Poll::Pending => None,
     }
 }
 
