@@ -11,7 +11,8 @@
 //! |---|---|
 //! | [`state`] | what there is |
 //! | [`claim`] | a claim × what happens to it |
-//! | [`actions`] | the steps of the whole, and the store |
+//! | [`actions`] | the steps of the whole |
+//! | `store` | the store × a request, carried out or lost |
 //! | [`properties`] | what must hold, and what can happen |
 //! | [`config`] | how large it is, and the rules that can be taken away |
 //! | [`check`] | what is explored, and what is known of it |
@@ -26,6 +27,7 @@ pub mod config;
 mod forget;
 pub mod properties;
 pub mod state;
+mod store;
 pub mod story;
 pub mod walk;
 
