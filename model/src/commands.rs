@@ -22,14 +22,15 @@ pub(crate) fn check() -> bool {
     );
     let broken = BROKEN.map(breaks);
     println!("\nThe instance guard, in the same way.");
-    let guard = guards::ALL.map(|known| guard_closes(&known));
+    let guard = guards::ALL.map(|known| guard_closes::<2>(&known));
+    let three_guards = guard_closes::<3>(&guards::THREE);
     let unguarded = guards::BROKEN.map(guard_breaks);
     let lease = two.into_iter().chain([three]).chain(broken);
-    verdict(lease.chain(guard).chain(unguarded).all(|good| good))
+    verdict(lease.chain(guard).chain([three_guards]).chain(unguarded).all(|good| good))
 }
 
-fn guard_closes(known: &guards::Known) -> bool {
-    let explored = guards::explore(known.config);
+fn guard_closes<const N: usize>(known: &guards::Known) -> bool {
+    let explored = guards::explore::<N>(known.config);
     print!("{}: TTL {}, settle time {}\n{explored}", known.name, known.config.ttl, known.config.settle);
     let good = explored.is_as_known(known);
     if !good {

@@ -36,8 +36,8 @@ pub enum Action {
 }
 
 impl Action {
-    /// All there are.
-    pub fn all() -> impl Iterator<Item = Action> {
+    /// All of so many instances.
+    pub fn all(instances: usize) -> impl Iterator<Item = Action> {
         let each: [fn(Who) -> Action; 10] = [
             Action::Start,
             Action::Execute,
@@ -50,7 +50,7 @@ impl Action {
             Action::Leave,
             Action::Crash,
         ];
-        let of = move |action: fn(Who) -> Action| [Who(0), Who(1)].map(action);
+        let of = move |action: fn(Who) -> Action| (0..instances as u8).map(Who).map(action);
         [Action::Tick, Action::Garble].into_iter().chain(each.into_iter().flat_map(of))
     }
 
@@ -73,9 +73,9 @@ impl fmt::Display for Action {
     }
 }
 
-impl State {
+impl<const N: usize> State<N> {
     /// What a step leads to; `None` if there is no cause for it.
-    pub fn after(&self, config: &Config, action: Action) -> Option<State> {
+    pub fn after(&self, config: &Config, action: Action) -> Option<State<N>> {
         let mut next = *self;
         let one = |who: Who| &self.instances[who.index()];
         let claim = |who: Who| one(who).claim;
@@ -117,12 +117,12 @@ impl State {
                 next.instances[who.index()].seen = None;
             }
         }
-        next.both = if next.both_run() { next.both } else { 0 };
+        next.both = if next.two_run() { next.both } else { 0 };
         next.forget(config);
         Some(next)
     }
 
-    fn tick(&self, config: &Config) -> Option<State> {
+    fn tick(&self, config: &Config) -> Option<State<N>> {
         self.lets_time_pass(config).then_some(())?;
         let mut next = *self;
         if let Slot::Record(record) = &mut next.slot {
@@ -138,7 +138,7 @@ impl State {
                 claim.tick(config);
             }
         }
-        let counts = config.goes_on && next.both_run();
+        let counts = config.goes_on && next.two_run();
         next.both = if counts { (self.both + 1).min(config.ttl) } else { 0 };
         next.forget(config);
         Some(next)
@@ -148,7 +148,7 @@ impl State {
     fn lets_time_pass(&self, config: &Config) -> bool {
         let in_time = |lag: Ticks| config.delay.is_none_or(|delay| lag < delay);
         let waits = |claim: Claim| matches!(claim.stage, Stage::Due(1..) | Stage::Idle);
-        let goes_on = config.goes_on && self.both_run();
+        let goes_on = config.goes_on && self.two_run();
         let mut claims = self.instances.iter().filter_map(|one| one.claim);
         self.late.iter().flatten().all(|late| in_time(late.lag) && !goes_on)
             && claims

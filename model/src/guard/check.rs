@@ -65,6 +65,13 @@ pub const ALL: [Known; 9] = [
     ),
 ];
 
+/// Three instances, of which no write comes late at all.
+pub const THREE: Known = known(
+    "three instances, and no write late",
+    Config { ttl: 3, settle: 1, delay: Some(0), ..Config::PLAIN },
+    (11_028_079, 1_568_597),
+);
+
 /// What the checker found.
 #[derive(Clone, Debug)]
 pub struct Explored {
@@ -85,8 +92,8 @@ impl Explored {
 }
 
 /// Explores all states with stateright's checker.
-pub fn explore(config: Config) -> Explored {
-    let checker = Guard { config }.checker().spawn_bfs().join();
+pub fn explore<const N: usize>(config: Config) -> Explored {
+    let checker = Guard::<N> { config }.checker().spawn_bfs().join();
     let found = checker.discoveries();
     let properties = checker.model().properties().into_iter().map(|property| {
         let is_promised = property.expectation == Expectation::Always;
@@ -182,8 +189,9 @@ mod tests {
 
     #[test]
     fn the_guard_is_as_safe_as_it_says_and_no_safer() {
-        let wrong = ALL.iter().filter_map(|known| {
-            let explored = explore(known.config);
+        let two = ALL.iter().map(|known| (known, explore::<2>(known.config)));
+        let all = two.chain([(&THREE, explore::<3>(THREE.config))]);
+        let wrong = all.filter_map(|(known, explored)| {
             println!("{}:\n{explored}", known.name);
             (!explored.is_as_known(known)).then(|| format!("{}:\n{explored}", known.name))
         });
@@ -210,7 +218,7 @@ mod tests {
     /// Otherwise a property could hold because what it forbids is never tried.
     #[test]
     fn everything_that_can_happen_happens() {
-        let mut missing: std::collections::HashSet<_> = super::super::actions::Action::all().collect();
+        let mut missing: std::collections::HashSet<_> = super::super::actions::Action::all(2).collect();
         for known in &ALL[3..6] {
             Walk::through(
                 &Guard { config: known.config },

@@ -4,7 +4,7 @@ use super::config::Config;
 use super::state::{Claim, Errand, Found, Life, Record, Slot, Stage, Stand, State};
 use crate::state::Who;
 
-impl State {
+impl<const N: usize> State<N> {
     pub(super) fn forget(&mut self, config: &Config) {
         if let Slot::Record(record) = &mut self.slot {
             name(config, record);

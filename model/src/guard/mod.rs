@@ -36,33 +36,33 @@ use config::Config;
 use state::State;
 use stateright::{Model, Property};
 
-/// One record and two instances.
+/// One record and `N` instances; two unless it is said.
 #[derive(Clone, Debug)]
-pub struct Guard {
+pub struct Guard<const N: usize = 2> {
     /// How large it is, what can go wrong, and what is taken away.
     pub config: Config,
 }
 
-impl Guard {
+impl<const N: usize> Guard<N> {
     /// Each step that there is cause for, and what it leads to.
-    pub fn steps(&self, state: &State) -> impl Iterator<Item = (Action, State)> {
-        Action::all().filter_map(|action| Some((action, state.after(&self.config, action)?)))
+    pub fn steps(&self, state: &State<N>) -> impl Iterator<Item = (Action, State<N>)> {
+        Action::all(N).filter_map(|action| Some((action, state.after(&self.config, action)?)))
     }
 }
 
-impl Model for Guard {
-    type State = State;
+impl<const N: usize> Model for Guard<N> {
+    type State = State<N>;
     type Action = Action;
 
-    fn init_states(&self) -> Vec<State> {
+    fn init_states(&self) -> Vec<State<N>> {
         vec![State::EMPTY]
     }
 
-    fn actions(&self, _: &State, actions: &mut Vec<Action>) {
-        actions.extend(Action::all());
+    fn actions(&self, _: &State<N>, actions: &mut Vec<Action>) {
+        actions.extend(Action::all(N));
     }
 
-    fn next_state(&self, last: &State, action: Action) -> Option<State> {
+    fn next_state(&self, last: &State<N>, action: Action) -> Option<State<N>> {
         last.after(&self.config, action)
     }
 

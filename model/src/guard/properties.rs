@@ -24,30 +24,30 @@ pub const AFTER_A_CRASH: &str = "an instance runs after another crashed";
 pub const AFTER_THE_FUTURE: &str = "an instance runs after it has waited for a record from the future";
 
 /// All that are promised, or expected, in this configuration.
-pub fn all(config: &Config) -> Vec<Property<Guard>> {
+pub fn all<const N: usize>(config: &Config) -> Vec<Property<Guard<N>>> {
     let mut all = vec![
-        Property::<Guard>::always(UNREADABLE_REFUSED, |_, state| {
+        Property::<Guard<N>>::always(UNREADABLE_REFUSED, |_, state| {
             !anyone(state, |_, found| found == Found::Unreadable)
         }),
         Property::always(REFUSED, refused),
     ];
     match is_exclusive(config) {
-        true => all.push(Property::<Guard>::always(ONE_RUNS, |_, state| !state.both_run())),
-        false => all.push(Property::<Guard>::sometimes(BOTH_RUN, |_, state| state.both_run())),
+        true => all.push(Property::<Guard<N>>::always(ONE_RUNS, |_, state| !state.two_run())),
+        false => all.push(Property::<Guard<N>>::sometimes(BOTH_RUN, |_, state| state.two_run())),
     }
     if config.goes_on {
-        all.push(Property::<Guard>::always(HEALS, |guard, state| state.both <= guard.config.third()));
+        all.push(Property::<Guard<N>>::always(HEALS, |guard, state| state.both <= guard.config.third()));
     }
     if !config.late {
-        all.push(Property::<Guard>::always(NOTHING_LEFT, |_, state| !left_something(state)));
+        all.push(Property::<Guard<N>>::always(NOTHING_LEFT, |_, state| !left_something(state)));
     }
     if config.crashes {
-        all.push(Property::<Guard>::sometimes(AFTER_A_CRASH, |_, state| {
+        all.push(Property::<Guard<N>>::sometimes(AFTER_A_CRASH, |_, state| {
             anyone(state, |_, found| found == Found::Old)
         }));
     }
     if config.ahead != 0 {
-        all.push(Property::<Guard>::sometimes(AFTER_THE_FUTURE, |_, state| {
+        all.push(Property::<Guard<N>>::sometimes(AFTER_THE_FUTURE, |_, state| {
             anyone(state, |claim, found| claim.is_patient && found == Found::Old)
         }));
     }
@@ -60,21 +60,21 @@ pub fn is_exclusive(config: &Config) -> bool {
 }
 
 /// Whether somebody runs who found such a thing.
-fn anyone(state: &State, is_so: fn(&Claim, Found) -> bool) -> bool {
+fn anyone<const N: usize>(state: &State<N>, is_so: fn(&Claim, Found) -> bool) -> bool {
     let claims = state.instances.iter().filter_map(|one| one.claim.as_ref());
     claims.filter(|claim| claim.stand == Stand::Runs).any(|claim| is_so(claim, claim.found))
 }
 
 /// Not one whose clock is ahead: to it the record is older than it is.
-fn refused(guard: &Guard, state: &State) -> bool {
+fn refused<const N: usize>(guard: &Guard<N>, state: &State<N>) -> bool {
     let trespasses = |who: Who| {
-        let is_ahead = guard.config.ahead_of(who, Who(1 - who.0)) > 0;
+        let is_ahead = State::<N>::whos().any(|other| guard.config.ahead_of(who, other) > 0);
         let claim = state.claim(who).filter(|_| !is_ahead);
         claim.is_some_and(|claim| claim.stand == Stand::Runs && claim.found == Found::Live)
     };
-    ![Who(0), Who(1)].into_iter().any(trespasses)
+    !State::<N>::whos().any(trespasses)
 }
 
-fn left_something(state: &State) -> bool {
+fn left_something<const N: usize>(state: &State<N>) -> bool {
     matches!(state.slot, Slot::Record(Record { by: Id { life: Life::Gone, .. }, .. }))
 }

@@ -177,27 +177,32 @@ impl Instance {
 
 /// Everything.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct State {
+pub struct State<const N: usize = 2> {
     /// What stands in the store.
     pub slot: Slot,
     /// The instances.
-    pub instances: [Instance; 2],
+    pub instances: [Instance; N],
     /// What each of them no longer waits for: there is room for one.
-    pub late: [Option<Late>; 2],
+    pub late: [Option<Late>; N],
     /// For how many ticks both have run, where the store and the processes go on.
     pub both: Ticks,
 }
 
-impl State {
+impl<const N: usize> State<N> {
     /// Nothing is there, and nobody.
-    pub const EMPTY: State = {
+    pub const EMPTY: State<N> = {
         let nobody = Instance { claim: None, seen: None };
-        State { slot: Slot::Absent, instances: [nobody; 2], late: [None; 2], both: 0 }
+        State { slot: Slot::Absent, instances: [nobody; N], late: [None; N], both: 0 }
     };
 
-    /// Whether both run: what a lock would exclude.
-    pub fn both_run(&self) -> bool {
-        self.instances.iter().all(Instance::runs)
+    /// Whether two run: what a lock would exclude.
+    pub fn two_run(&self) -> bool {
+        self.instances.iter().filter(|one| one.runs()).count() > 1
+    }
+
+    /// The instances, by their places.
+    pub fn whos() -> impl Iterator<Item = Who> {
+        (0..N as u8).map(Who)
     }
 
     /// The claim of one of them.

@@ -4,7 +4,7 @@ use super::config::{Config, Variant};
 use super::state::{Claim, Errand, Found, Id, Instance, Late, Life, Record, Reply, Slot, Stage, State};
 use crate::state::{Ticks, Who};
 
-impl State {
+impl<const N: usize> State<N> {
     /// What stands there is written over.
     pub(super) fn put(&mut self, config: &Config, slot: Slot) {
         self.slot = slot;
@@ -20,7 +20,7 @@ impl State {
     }
 
     pub(super) fn garble(&mut self, config: &Config) -> Option<()> {
-        let may = config.garbled && self.slot != Slot::Unreadable && !(config.goes_on && self.both_run());
+        let may = config.garbled && self.slot != Slot::Unreadable && !(config.goes_on && self.two_run());
         may.then(|| self.put(config, Slot::Unreadable))
     }
 
@@ -76,7 +76,7 @@ impl State {
     }
 
     fn may_fail(&self, config: &Config) -> bool {
-        config.failures && !(config.goes_on && self.both_run())
+        config.failures && !(config.goes_on && self.two_run())
     }
 
     pub(super) fn fail(&mut self, config: &Config, who: Who) -> Option<()> {

@@ -48,13 +48,13 @@ pub fn of_run(guard: &Guard, run: &[Action]) -> Story {
         moments.push(Step { config, before: &state, action, after: &after }.moment(time));
         state = after;
     }
-    let concerned = |who| state.both_run() || run.last().is_some_and(|last| last.who() == Some(who));
+    let concerned = |who| state.two_run() || run.last().is_some_and(|last| last.who() == Some(who));
     Story {
         title: "a run of the guard".to_owned(),
         times: times(config),
         paragraphs: Vec::new(),
         lanes: WHO.map(|who| lane(config, who)).into(),
-        row: slot(config, State::EMPTY.slot),
+        row: slot(config, State::<2>::EMPTY.slot),
         wrong: WHO.map(concerned).into(),
         store_wrong: false,
         moments,

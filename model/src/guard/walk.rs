@@ -74,5 +74,5 @@ pub fn first_break(guard: &Guard) -> Option<(&'static str, Vec<Action>)> {
 
 /// The shortest run in which two instances run.
 pub fn race(guard: &Guard) -> Option<Vec<Action>> {
-    Walk::through(guard, State::both_run, |_, _, _| ()).run_to(State::both_run)
+    Walk::through(guard, State::two_run, |_, _, _| ()).run_to(State::two_run)
 }

@@ -113,7 +113,7 @@ impl Play {
         let Some(after) = self.state.after(&CONFIG, action) else { return Ok(false) };
         let before = std::mem::replace(&mut self.state, after);
         self.did.push(action);
-        self.raced |= self.state.both_run();
+        self.raced |= self.state.two_run();
         match action {
             Action::Tick => {
                 for seat in &mut self.seats {
