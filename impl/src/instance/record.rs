@@ -1,7 +1,10 @@
 //! The record: what an instance says of itself, to others and to people.
 
 use crate::protocol::WallTime;
+use serde::Deserializer;
+use serde::de::{MapAccess, Visitor};
 use serde_json::{Map, Value};
+use std::fmt;
 use std::ops::RangeInclusive;
 
 /// The only version there is. A record of another one is unreadable.
@@ -68,14 +71,13 @@ impl Record {
         )
     }
 
-    /// Strict: five fields, each of its type and in its range, and nothing else.
+    /// Strict: five fields, each once, of its type and in its range, and nothing else.
     fn parse(bytes: &[u8]) -> Result<Self, String> {
         if bytes.len() > BYTES_MAX {
             return Err(format!("it is longer than {BYTES_MAX} bytes"));
         }
         let text = std::str::from_utf8(bytes).map_err(|error| format!("it is not UTF-8: {error}"))?;
-        let value: Value = serde_json::from_str(text).map_err(|error| format!("it is not JSON: {error}"))?;
-        let Value::Object(mut fields) = value else { return Err("it is not a JSON object".into()) };
+        let mut fields = fields_of(text)?;
         let version = take(&mut fields, "tenure_instance")?;
         if version.as_u64() != Some(VERSION) {
             return Err(format!("it is of another version: {version}"));
@@ -90,6 +92,41 @@ impl Record {
             Some(unknown) => Err(format!("it has an unknown field: {unknown:?}")),
             None => Ok(record),
         }
+    }
+}
+
+fn fields_of(text: &str) -> Result<Map<String, Value>, String> {
+    let mut json = serde_json::Deserializer::from_str(text);
+    let read = json.deserialize_map(Pairs).and_then(|pairs| json.end().map(|()| pairs));
+    let mut fields = Map::new();
+    for (name, value) in read.map_err(|error| no_object(&error))? {
+        if fields.contains_key(&name) {
+            return Err(format!("it has the field {name:?} twice"));
+        }
+        fields.insert(name, value);
+    }
+    Ok(fields)
+}
+
+fn no_object(error: &serde_json::Error) -> String {
+    match error.is_data() {
+        true => "it is not a JSON object".into(),
+        false => format!("it is not JSON: {error}"),
+    }
+}
+
+/// The fields of an object as they stand there: a map would keep but the last of two that have one name.
+struct Pairs;
+
+impl<'de> Visitor<'de> for Pairs {
+    type Value = Vec<(String, Value)>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut object: A) -> Result<Self::Value, A::Error> {
+        std::iter::from_fn(|| object.next_entry().transpose()).collect()
     }
 }
 

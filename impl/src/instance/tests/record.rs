@@ -35,10 +35,14 @@ pub(super) fn unreadable() -> Vec<(Vec<u8>, &'static str)> {
         (with(r#""ttl_ms":120000"#, r#""ttl_ms":86400001"#), "ttl_ms"),
         (with(r#""ttl_ms":120000"#, r#""ttl_ms":-1"#), "ttl_ms"),
         (with("}", r#","more":1}"#), "more"),
+        (with("{", r#"{"id":"web-2","#), "the field \"id\" twice"),
+        (with("}", r#","ttl_ms":120000}"#), "the field \"ttl_ms\" twice"),
+        (with("}", r#","tenure_instance":1}"#), "the field \"tenure_instance\" twice"),
         (with("web-1", "\u{0}"), "not JSON"),
         ([good.as_bytes(), b"\xff"].concat(), "UTF-8"),
         ([good.as_bytes(), &[b' '; BYTES_MAX][..]].concat(), "longer"),
-        ("[".repeat(4_000).into_bytes(), "not JSON"),
+        ("[".repeat(4_000).into_bytes(), "object"),
+        (with("\"web-1\"", &"[".repeat(2_000)), "not JSON"),
     ]
 }
 
