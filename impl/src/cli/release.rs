@@ -2,9 +2,10 @@
 
 use super::args::Release as Args;
 use super::ask::{patiently, unusable};
-use super::table::{cut, safe, utc};
+use super::table::{cut, safe};
 use super::{Exit, say};
 use crate::clock::{Clock, SystemClock};
+use crate::instance::utc;
 use crate::protocol::{Form, Row};
 use crate::store::{ByHandError, Release, StoreError, release as release_row};
 use std::process::ExitCode;

@@ -2,9 +2,10 @@
 
 use super::args::Status as Args;
 use super::ask::{patiently, unusable};
-use super::table::{cut, lines, safe, safe_json, utc};
+use super::table::{cut, lines, safe, safe_json};
 use super::{Exit, say};
 use crate::clock::{Clock, SystemClock};
+use crate::instance::utc;
 use crate::protocol::{Fence, Form, Policy, Seen, WallTime};
 use crate::store::{Entry, list};
 use serde_json::json;

@@ -1,8 +1,4 @@
-//! What people read: columns, times, and text that somebody else wrote.
-
-use crate::protocol::WallTime;
-use std::fmt::Write;
-use std::time::{Duration, UNIX_EPOCH};
+//! What people read: columns, and text that somebody else wrote.
 
 /// What is longer was not written by Tenure, and is cut.
 const LENGTH_MAX: usize = 330;
@@ -63,35 +59,9 @@ fn steers(c: char) -> bool {
         || ('\u{2066}'..='\u{2069}').contains(&c)
 }
 
-/// A time in UTC; its number, if no calendar has it: before 1970, or after the year 9999.
-pub(super) fn utc(time: WallTime) -> String {
-    let ms = time.as_unix_millis();
-    let written = u64::try_from(ms).ok().and_then(|ms| {
-        let time = UNIX_EPOCH.checked_add(Duration::from_millis(ms))?;
-        let mut text = String::new();
-        write!(text, "{}", humantime::format_rfc3339_millis(time)).ok().map(|()| text)
-    });
-    written.unwrap_or_else(|| format!("{ms}ms"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn every_integer_is_a_time_that_can_be_told() {
-        for (ms, told) in [
-            (0, "1970-01-01T00:00:00.000Z"),
-            (1_767_225_620_007, "2026-01-01T00:00:20.007Z"),
-            (253_402_300_799_999, "9999-12-31T23:59:59.999Z"),
-            (253_402_300_800_000, "253402300800000ms"),
-            (i64::MAX, "9223372036854775807ms"),
-            (-1, "-1ms"),
-            (i64::MIN, "-9223372036854775808ms"),
-        ] {
-            assert_eq!(utc(WallTime::from_unix_millis(ms)), told);
-        }
-    }
 
     #[test]
     fn what_somebody_else_wrote_stays_in_its_column() {

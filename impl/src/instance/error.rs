@@ -141,14 +141,34 @@ fn told(ms: u64) -> humantime::FormattedDuration {
     humantime::format_duration(Duration::from_millis(ms))
 }
 
-/// As people read it; a time that no calendar has, as it stands.
-fn utc(time: WallTime) -> String {
+/// A time in UTC; its number, if no calendar has it: before 1970, or after the year 9999.
+pub(crate) fn utc(time: WallTime) -> String {
     const CALENDAR: std::ops::Range<i64> = 0..253_402_300_800_000;
     let ms = time.as_unix_millis();
     match u64::try_from(ms) {
         Ok(since) if CALENDAR.contains(&ms) => {
             humantime::format_rfc3339_millis(UNIX_EPOCH + Duration::from_millis(since)).to_string()
         }
-        Ok(_) | Err(_) => format!("{ms} (Unix milliseconds)"),
+        Ok(_) | Err(_) => format!("{ms}ms"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_integer_is_a_time_that_can_be_told() {
+        for (ms, told) in [
+            (0, "1970-01-01T00:00:00.000Z"),
+            (1_767_225_620_007, "2026-01-01T00:00:20.007Z"),
+            (253_402_300_799_999, "9999-12-31T23:59:59.999Z"),
+            (253_402_300_800_000, "253402300800000ms"),
+            (i64::MAX, "9223372036854775807ms"),
+            (-1, "-1ms"),
+            (i64::MIN, "-9223372036854775808ms"),
+        ] {
+            assert_eq!(utc(WallTime::from_unix_millis(ms)), told);
+        }
     }
 }

@@ -141,6 +141,8 @@ mod shared;
 mod tests;
 
 pub use claim::Claim;
+#[cfg(feature = "cli")]
+pub(crate) use error::utc;
 pub use error::{ClaimError, Loss, NotRemoved, OptionsError};
 pub use guard::Guard;
 #[cfg(feature = "object_store")]
