@@ -3,7 +3,7 @@
 use super::typist::{CTRL_C, CTRL_Z, Typist};
 use super::watchdog::children;
 use super::{Bench, Running, UNTIL_GO};
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Signal, getpgid, kill_process};
 use rustix::termios::tcgetpgrp;
 use tests::eventually;
 
@@ -51,6 +51,28 @@ fn ctrl_c_is_the_jobs_to_handle() {
     bench.go();
     typist.is_told(3);
     assert_eq!(bench.log(), ["up", "INT", "QUIT"]);
+}
+
+/// The guard of one instance gives its job the terminal as the lease's does, and removes the record after it.
+#[test]
+fn an_instances_job_has_the_terminal_and_ctrl_c_and_its_record_is_removed() {
+    let bench = Bench::new();
+    let record = bench.db.beside("record");
+    let mut typist = Typist::at_a_shell(&bench);
+    typist.runs_an_instance(
+        "trap 'beat INT; exit 3' INT; beat $$; read x; echo \"<$x>\"; beat read; while alive; do :; done",
+    );
+    let job = eventually("the job", || bench.log().first()?.parse().ok().and_then(Pid::from_raw));
+    assert_eq!(tcgetpgrp(&typist.terminal), getpgid(Some(job)));
+    assert_ne!(getpgid(Some(job)), getpgid(Some(typist.front())));
+    typist.types("hello\n");
+    typist.sees("<hello>");
+    bench.wait_for("read");
+    assert!(record.exists());
+    typist.types(CTRL_C);
+    typist.is_told(3);
+    assert_eq!(bench.log()[1..], ["read", "INT"]);
+    assert!(!record.exists());
 }
 
 #[test]

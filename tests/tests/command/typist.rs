@@ -59,6 +59,12 @@ impl<'a> Typist<'a> {
         self.types(&format!("{command}\n"));
     }
 
+    /// The same, of `tenure instance`.
+    pub(super) fn runs_an_instance(&mut self, script: &str) {
+        let command = self.bench.command_line_of("instance --record record", script);
+        self.types(&format!("{command}\n"));
+    }
+
     /// Waits until that appears; what came up to it is not looked at again.
     pub(super) fn sees(&mut self, what: &str) {
         eventually(&format!("{what:?} at the terminal"), || {
@@ -158,8 +164,12 @@ impl Bench {
     /// For a shell; the job's script is in a file. It is one for `bash`: `dash` stops for good if Ctrl-Z comes while it
     /// starts a program, with tenure or without.
     pub(super) fn command_line(&self, options: &str, script: &str) -> String {
+        self.command_line_of(&format!("run --db leases.db --lease job {options}"), script)
+    }
+
+    fn command_line_of(&self, subcommand: &str, script: &str) -> String {
         fs::write(self.db.beside("job.sh"), with_prelude(script)).unwrap();
-        format!("./tenure run --db leases.db --lease job {options} -- bash job.sh")
+        format!("./tenure {subcommand} -- bash job.sh")
     }
 }
 
