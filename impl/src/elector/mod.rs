@@ -6,7 +6,7 @@ mod held;
 mod observe;
 mod run;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod wait;
 
 pub use build::Builder;

@@ -8,6 +8,7 @@ mod fenced;
 mod log;
 mod many;
 mod observe;
+pub(crate) mod page;
 mod release;
 mod run;
 mod stage;

@@ -135,7 +135,7 @@ fn of_two_that_found_nobody_the_one_that_wrote_first_yields_and_leaves_the_other
 fn a_second_claim_in_the_process_is_another_instance() {
     let stage = Stage::new();
     let claim = stage.claim();
-    for (guard, living) in [(&stage.guard, 1), (&guard(&stage.cell, &stage.clock), 0)] {
+    for (guard, living) in [(&stage.guard, 1), (&guard(&stage.cell, stage.clock.clone()), 0)] {
         let error = guard.claim().wait().unwrap_err();
         assert!(matches!(&error, ClaimError::AnotherInstance { id, .. } if id == claim.id()), "{error:?}");
         are_left(guard, living);

@@ -8,7 +8,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
-fn look<T>(wait: &mut Wait<T>) -> Option<T> {
+pub(super) fn look<T>(wait: &mut Wait<T>) -> Option<T> {
     match Pin::new(wait).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(value) => Some(value),
         Poll::Pending => None,

@@ -161,6 +161,20 @@ fn a_claim_that_stands_down_before_it_wrote_asks_nothing_more() {
     assert_eq!(machine.next(), None);
 }
 
+/// What failed may be carried out late, within the settle time: a renewal does not come before it.
+#[test]
+fn after_a_failure_the_settle_time_passes_first() {
+    let timing = Timing { ttl_ms: 12_000, settle_ms: 1_500 };
+    for (settle_ms, then) in [(100, 400), (timing.settle_ms, 1_500)] {
+        let mut machine = Machine::new("a".into(), Timing { settle_ms, ..timing }, None);
+        machine.step(at(0), Input::Wake);
+        machine.step(at(0), Input::Answer(Answer::Read(Ok(Seen::Absent))));
+        machine.step(at(5), Input::Answer(Answer::Done(Err("gone".into()))));
+        machine.step(at(5), Input::Answer(Answer::Read(Err("gone".into()))));
+        assert_eq!(machine.next(), Some(LocalTime::from_millis(5 + then)));
+    }
+}
+
 /// A write that took two seconds may have been carried out at their beginning.
 #[test]
 fn a_renewal_is_believed_from_before_its_write_was_sent_and_one_that_comes_too_late_not_at_all() {

@@ -122,7 +122,7 @@ impl Stage {
 
     pub(super) fn on(cell: Cell) -> Self {
         let clock = SetClock::new();
-        let guard = guard(&cell, &clock);
+        let guard = guard(&cell, clock.clone());
         Self { cell, clock, guard }
     }
 
@@ -175,7 +175,7 @@ pub(super) fn are_left(guard: &Guard, claims: usize) {
     eventually(|| Arc::strong_count(&guard.records) == 1 + claims);
 }
 
-fn eventually(is_so: impl Fn() -> bool) {
+pub(super) fn eventually(is_so: impl Fn() -> bool) {
     let give_up_at = SystemClock.local().plus(30_000);
     while !is_so() {
         assert!(SystemClock.local() < give_up_at, "waited in vain");
@@ -183,12 +183,12 @@ fn eventually(is_so: impl Fn() -> bool) {
     }
 }
 
-pub(super) fn guard(cell: &Cell, clock: &Arc<SetClock>) -> Guard {
+pub(super) fn guard(cell: &Cell, clock: Arc<dyn Clock>) -> Guard {
     let options = Options {
         ttl: Duration::from_millis(TTL_MS.into()),
         settle: Some(Duration::from_millis(SETTLE_MS.into())),
         label: Some("me".into()),
-        clock: clock.clone(),
+        clock,
     };
     Guard::new(cell.clone(), options).unwrap()
 }
