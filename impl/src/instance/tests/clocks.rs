@@ -84,6 +84,8 @@ fn a_claim_whose_guard_died_is_lost_and_nothing_is_waited_for_in_vain() {
     let stage = Stage::new(0);
     let claim = stage.claim();
     let mut lost = claim.lost();
+    // As the thread of the records has it, while it hangs in a call.
+    let _shared = Arc::clone(&claim.shared);
     stage.dies();
     assert_eq!((claim.is_current(), claim.check()), (false, Err(Loss::GuardDied)));
     assert_eq!(look(&mut lost), Some(Loss::GuardDied));
