@@ -54,14 +54,20 @@ fn each_change_is_told_once_and_renewals_are_not() {
 }
 
 #[test]
-fn an_instance_that_is_overwritten_and_a_record_that_is_not_removed_are_told() {
+fn an_instance_that_is_overwritten_is_told() {
     let told = told(|stage| {
         let claim = stage.claim();
         stage.cell.put(Some(record("other", stage.now(), 1_000).to_json().as_bytes()));
         stage.pass(TTL_MS / 3, 2);
         drop(claim);
-        stage.over();
-        stage.cell.put(None);
+    });
+    let lost = "WARN tenure: the instance's claim is lost reason=\"the record was overwritten by another instance: other\"";
+    assert_eq!(told, [CLAIMED, lost, STOOD_DOWN]);
+}
+
+#[test]
+fn a_record_that_is_not_removed_is_told() {
+    let told = told(|stage| {
         let claim = stage.claim();
         stage.cell.fail_after(Some(0));
         let gone = claim.stand_down();
@@ -70,9 +76,8 @@ fn an_instance_that_is_overwritten_and_a_record_that_is_not_removed_are_told() {
         stage.clock.advance(50);
         gone.wait().unwrap_err();
     });
-    let lost = "WARN tenure: the instance's claim is lost reason=\"the record was overwritten by another instance: other\"";
     let runs_out = "WARN tenure: the instance's record runs out why=\"the share is gone\"";
-    assert_eq!(told, [CLAIMED, lost, STOOD_DOWN, CLAIMED, runs_out]);
+    assert_eq!(told, [CLAIMED, runs_out]);
 }
 
 /// Its caller is told.
