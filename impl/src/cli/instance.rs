@@ -9,6 +9,7 @@ use super::work::{Outcome, Work};
 use super::{Exit, signals};
 use crate::instance::{Claim, ClaimError, FileRecords, Guard, Options};
 use signal_hook::consts::SIGTSTP;
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -25,7 +26,7 @@ pub(super) fn run(args: &Args, terminal: Option<Terminal>) -> Result<ExitCode, E
     signals::watch(terminal.is_some(), move |signal| happenings.push(Happening::Signal(signal)))?;
     let what = format!("the claim on {:?}", record.display().to_string());
     let mut work = Work::new(&args.job, what, timing, terminal, &inbox);
-    let claim = claim(&guard, &inbox, &work)?;
+    let claim = claim(&guard, &record, &inbox, &work)?;
     match work.run(Announced { claim, record: &record })? {
         Outcome::Ended(code) => Ok(code),
         Outcome::Lost { .. } => Ok(ExitCode::from(Exit::LOST)),
@@ -33,13 +34,13 @@ pub(super) fn run(args: &Args, terminal: Option<Terminal>) -> Result<ExitCode, E
 }
 
 /// Waits for the claim; a signal that ends programs ends that.
-fn claim(guard: &Guard, inbox: &Inbox, work: &Work<'_>) -> Result<Claim, Exit> {
+fn claim(guard: &Guard, record: &Path, inbox: &Inbox, work: &Work<'_>) -> Result<Claim, Exit> {
     let mut claiming = guard.claim();
     loop {
         if inbox.is_empty()
             && let Some(outcome) = inbox.look(&mut claiming)
         {
-            return outcome.map_err(|error| refused(&error));
+            return outcome.map_err(|error| refused(record, &error));
         }
         match inbox.wait(None) {
             Some(Happening::Signal(signal)) if signals::ends_waiting(signal) => {
@@ -55,7 +56,7 @@ fn claim(guard: &Guard, inbox: &Inbox, work: &Work<'_>) -> Result<Claim, Exit> {
     }
 }
 
-fn refused(error: &ClaimError) -> Exit {
+fn refused(record: &Path, error: &ClaimError) -> Exit {
     let code = match error {
         ClaimError::AnotherInstance { .. } | ClaimError::Unreadable(_) => Exit::HELD,
         ClaimError::NotWritten(_)
@@ -64,5 +65,5 @@ fn refused(error: &ClaimError) -> Exit {
         | ClaimError::NoThread(_)
         | ClaimError::GuardDied => Exit::STORE,
     };
-    Exit::new(code, error)
+    Exit::new(code, format!("record {:?}: {error}", record.display().to_string()))
 }

@@ -27,6 +27,11 @@ pub(super) trait Permit {
         false
     }
 
+    /// Why it is not renewed, if that is not told elsewhere.
+    fn trouble(&self) -> Option<String> {
+        None
+    }
+
     /// The work has stopped; or why the next one has to wait, to be said of it.
     fn let_go(self) -> Result<(), String>;
 
@@ -98,6 +103,10 @@ impl Permit for Announced<'_> {
 
     fn lost(&self) -> Wait<instance::Loss> {
         self.claim.lost()
+    }
+
+    fn trouble(&self) -> Option<String> {
+        Some(self.claim.trouble().unwrap_or_else(|| "the store of the record does not answer".into()))
     }
 
     fn let_go(self) -> Result<(), String> {

@@ -223,11 +223,12 @@ impl<'a> Work<'a> {
     fn stop(&self, job: &Job, held: &impl Permit, signal: Signal) {
         let result = job.forward(signal);
         let what = &self.what;
+        let why = held.trouble().map_or(String::new(), |why| format!(" ({why})"));
         match held.deadline() {
             Ok(_) if signal == Signal::TERM => {
-                say(format!("{what} cannot be renewed: the job is told to stop"));
+                say(format!("{what} cannot be renewed{why}: the job is told to stop"));
             }
-            Ok(_) => say(format!("{what} cannot be renewed: the job is killed")),
+            Ok(_) => say(format!("{what} cannot be renewed{why}: the job is killed")),
             Err(_) => say(format!("{what} is not held any more: the job is killed")),
         }
         if let Err(error) = result {

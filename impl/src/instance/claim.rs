@@ -71,6 +71,11 @@ impl Claim {
         self.shared.check()
     }
 
+    /// What the last try to renew came to, if it failed. The claim stands meanwhile, until its [`deadline`](Self::deadline).
+    pub fn trouble(&self) -> Option<String> {
+        self.shared.trouble()
+    }
+
     /// Comes when somebody overwrote the record, when it could not be renewed for a TTL, or when it was stood down. On
     /// time, also while the store hangs in a call.
     pub fn lost(&self) -> Wait<Loss> {

@@ -45,8 +45,8 @@ pub enum ClaimError {
     /// Another instance's record is live.
     #[error(
         "another instance is alive: {id}, since {}; stop it before this one starts, as by a deployment without overlap; \
-         if it is gone for good, wait until {}, when its record is not live any more",
-        utc(*since), utc(*expires)
+         if it is gone for good, {}",
+        utc(*since), way_out(*since, *expires)
     )]
     AnotherInstance {
         /// Whose.
@@ -96,7 +96,7 @@ impl ClaimError {
 #[non_exhaustive]
 pub enum Loss {
     /// Another record stands where ours was.
-    #[error("the record was overwritten by another instance: {by}")]
+    #[error("the record was overwritten by {by}")]
     Overwritten {
         /// Whose; of one that cannot be read, what is wrong with it.
         by: String,
@@ -134,6 +134,18 @@ impl NotRemoved {
     /// What to do: the next instance waits for the record to run out, or somebody removes it.
     pub fn remedy(&self) -> Remedy {
         Remedy::Retry
+    }
+}
+
+/// What to do about the record of an instance that is gone. Of one that began later than the record can be live, by this
+/// machine's clock, it is counted anew by each process.
+fn way_out(since: WallTime, expires: WallTime) -> String {
+    let until = utc(expires);
+    match since > expires {
+        true => format!(
+            "remove its record, whose times are ahead of this machine's, or ask again in this process from {until} on"
+        ),
+        false => format!("wait until {until}, when its record is not live any more"),
     }
 }
 

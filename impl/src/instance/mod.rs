@@ -34,9 +34,10 @@
 //! - Two that start at the same moment can both read "nobody there" and both write. After writing, a claim waits the
 //!   settle time, reads back, and yields if another's record stands there. That narrows the race, and does not close it:
 //!   one whose write is carried out later than the settle time after its read starts beside the other, as below. If no write
-//!   is so late, and clocks agree, no two run, whatever else goes wrong; that is model-checked (SPEC.md, section 10).
+//!   is so late, clocks agree, and nobody else removes or changes records, no two run, whatever else goes wrong; that is
+//!   model-checked (SPEC.md, section 10).
 //! - Before each renewal the record is read, and an instance that finds another's is told that its claim is lost: so within a
-//!   third of the TTL all but one are, as long as the store and the processes go on.
+//!   third of the TTL (of the longest, if they differ) all but one are, as long as the store and the processes go on.
 //! - A renewal reads, then writes: in the moment between the two it can write over another's record, which then is the one
 //!   that is lost. So can a write that hung in the store, and is carried out late; and a late delete can remove another's
 //!   record, which writes it again with its next renewal.
@@ -100,7 +101,8 @@
 //!   TTL, counts a record as gone that is being renewed, and starts beside a live instance; by less, one whose renewals
 //!   fail, before its writer stops. So the TTL stays well above any plausible skew.
 //! - One from the future, as of a clock that was corrected since, is live no longer than until its TTL has passed since this
-//!   process first saw it unchanged, by its own clock: claim again with the same [`Guard`], after a while.
+//!   process first saw it unchanged, by its own clock: claim again with the same [`Guard`], after a while. A process that
+//!   ends, and is started again, counts anew: for it a person removes the record.
 //! - One that is unreadable is live: cut off, empty, not JSON, not UTF-8, of another version, of wrong types or ranges, longer
 //!   than [4096 bytes](BYTES_MAX), or not to be read for lack of permission. It is no evidence that nobody is there, and
 //!   not to start can be put right. It does not run out: a person makes sure that nobody runs, and removes it.
@@ -118,6 +120,33 @@
 //! `id` is the label and a random number, another one for each claim. Times are Unix milliseconds. The TTL is from 1 s to
 //! a day, 2 minutes unless set; instances may have different ones. It is renewed each third of it; a renewal that failed is
 //! tried again after a thirtieth, or the settle time if that is longer.
+//!
+//! # Tests of what is built on this
+//!
+//! With a [`SetClock`](crate::clock::SetClock) nothing waits in earnest. Two threads of a claim wait by it.
+//!
+//! ```
+//! use tenure::clock::SetClock;
+//! use tenure::instance::{FileRecords, Guard, Loss, Options};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let directory = tempfile::tempdir()?;
+//! # let file = directory.path().join("instance.json");
+//! let clock = SetClock::new();
+//! let options = Options { clock: clock.clone(), ..Options::default() };
+//! let guard = Guard::new(FileRecords::new(&file), options)?;
+//! let claiming = guard.claim();
+//! clock.settle(2); // it has written
+//! clock.advance(1_000); // the settle time
+//! let claim = claiming.wait()?;
+//!
+//! std::fs::write(&file, "somebody else")?;
+//! clock.settle(2);
+//! clock.advance(40_000); // a third of the TTL
+//! assert!(matches!(claim.lost().wait(), Loss::Overwritten { .. }));
+//! # Ok(())
+//! # }
+//! ```
 //!
 //! # Which thread does what
 //!

@@ -9,16 +9,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// The settle time unless set, in milliseconds; an eighth of the TTL if that is shorter.
-const SETTLE_MS: u64 = 250;
+const SETTLE_MS: u64 = 1_000;
 
 /// What can be set; the defaults are usable.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// How long a record is live after it was written; it is renewed each third of this. From 1 s to a day; 2 minutes.
     pub ttl: Duration,
-    /// How long after the first write it is read back, to yield if another record stands there: two instances run only if
-    /// one's write is carried out later than this after its read. From 1 ms to an eighth of the TTL; 250 ms, or that eighth
-    /// if it is shorter. A claim takes that much longer. SPEC.md G3.
+    /// How long after the first write it is read back, to yield if another record stands there: if
+    /// clocks agree, and nobody else touches records, two instances run only if one's write is carried out later than the
+    /// other's settle time after its read. From 1 ms to an eighth of the TTL; 1 s, or that eighth if it is shorter. A claim
+    /// takes that much longer. SPEC.md G3.
     pub settle: Option<Duration>,
     /// What the id begins with, for people; a random number follows. The host name.
     pub label: Option<String>,

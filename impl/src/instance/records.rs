@@ -4,6 +4,7 @@ use super::record::BYTES_MAX;
 use std::error::Error;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// Why a call failed; any error will do. Its text is told to people, so it says what it is about.
@@ -36,9 +37,19 @@ pub trait Records: Send {
 
 /// A record in a file: written beside it, and renamed to it. A crash between the two leaves a file of the same name with
 /// `.new` at its end, which nobody reads.
+///
+/// On a share, all instances must see one directory: a write of one host must be seen by the next read of another, so mount
+/// it without caching of attributes and names, or with a TTL far above what is cached. It is synced between look and rename:
+/// what that takes counts against the [settle time](super::Options::settle).
+///
+/// - A symbolic link is refused as unreadable: renaming replaces the link, not what it leads to. Directories above may be links.
+/// - If another directory stands at the path than at the first call, as after a share was unmounted or a directory replaced,
+///   each call fails, until there is a new `FileRecords`: a record beside the others would say nothing.
 #[derive(Debug)]
 pub struct FileRecords {
     path: PathBuf,
+    /// Which directory it is in: device and number; from the first call on.
+    directory: Option<(u64, u64)>,
 }
 
 impl FileRecords {
@@ -46,7 +57,8 @@ impl FileRecords {
     /// means the same file also when the working directory has changed.
     pub fn new(path: impl AsRef<Path>) -> Self {
         let path = path.as_ref();
-        Self { path: std::path::absolute(path).unwrap_or_else(|_| path.into()) }
+        let path = std::path::absolute(path).unwrap_or_else(|_| path.into());
+        Self { path, directory: None }
     }
 
     /// Where it is.
@@ -61,6 +73,23 @@ impl FileRecords {
         Ok(name.into())
     }
 
+    /// One that is not there yet is not known.
+    fn stays_in_its_directory(&mut self) -> io::Result<()> {
+        #[expect(clippy::disallowed_methods, reason = "records are kept in files here")]
+        let found = match self.path.parent().unwrap_or(Path::new("/")).metadata() {
+            Ok(directory) => (directory.dev(), directory.ino()),
+            Err(error) if error.kind() == ErrorKind::NotFound && self.directory.is_none() => return Ok(()),
+            // Not `NotFound`, which says that there is no record.
+            Err(error) => return Err(io::Error::other(format!("its directory: {error}"))),
+        };
+        match *self.directory.get_or_insert(found) == found {
+            true => Ok(()),
+            false => {
+                Err(io::Error::other("its directory is another one than before: was a share unmounted?"))
+            }
+        }
+    }
+
     fn told(&self, error: io::Error) -> RecordsError {
         format!("{}: {error}", self.path.display()).into()
     }
@@ -68,7 +97,7 @@ impl FileRecords {
 
 impl Records for FileRecords {
     fn read(&mut self) -> Result<Option<Vec<u8>>, RecordsError> {
-        match head_of(&self.path) {
+        match self.stays_in_its_directory().and_then(|()| head_of(&self.path)) {
             Ok(bytes) => Ok(Some(bytes)),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
             Err(error) => Err(self.told(error)),
@@ -77,7 +106,8 @@ impl Records for FileRecords {
 
     fn write(&mut self, record: &[u8]) -> Result<(), RecordsError> {
         let beside = self.beside()?;
-        let done = write_new(&beside, record).and_then(|()| fs::rename(&beside, &self.path));
+        let written = self.stays_in_its_directory().and_then(|()| write_new(&beside, record));
+        let done = written.and_then(|()| fs::rename(&beside, &self.path));
         done.map_err(|error| {
             let _ = fs::remove_file(&beside);
             self.told(error)
@@ -85,7 +115,7 @@ impl Records for FileRecords {
     }
 
     fn delete(&mut self) -> Result<(), RecordsError> {
-        match fs::remove_file(&self.path) {
+        match self.stays_in_its_directory().and_then(|()| fs::remove_file(&self.path)) {
             Err(error) if error.kind() != ErrorKind::NotFound => Err(self.told(error)),
             Ok(()) | Err(_) => Ok(()),
         }
@@ -93,6 +123,9 @@ impl Records for FileRecords {
 }
 
 fn head_of(path: &Path) -> io::Result<Vec<u8>> {
+    if path.symlink_metadata()?.is_symlink() {
+        return Err(io::Error::other("it is a symbolic link: name the file that it leads to"));
+    }
     #[expect(clippy::disallowed_methods, reason = "records are kept in files here")]
     let file = File::open(path)?;
     let mut bytes = Vec::new();

@@ -53,6 +53,10 @@ impl Shared {
         machine.check(self.clock.local())
     }
 
+    pub(super) fn trouble(&self) -> Option<String> {
+        lock(&self.machine).trouble().map(str::to_owned)
+    }
+
     pub(super) fn put(&self, input: Input) {
         lock(&self.inputs).push_back(input);
         self.bell.ring();

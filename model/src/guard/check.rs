@@ -29,7 +29,7 @@ const fn known(name: &'static str, config: Config, (generated, unique): (usize, 
 }
 
 /// What is explored.
-pub const ALL: [Known; 9] = [
+pub const ALL: [Known; 10] = [
     known(
         "no write as late as the settle time; whatever else can go wrong",
         Config { failures: true, late: true, crashes: true, garbled: true, ..PROMPT },
@@ -62,6 +62,11 @@ pub const ALL: [Known; 9] = [
         "both run, and all goes on from then on",
         Config { goes_on: true, failures: true, ..Config::PLAIN },
         (3_114_090, 532_119),
+    ),
+    known(
+        "both run, and all goes on from then on, but for what is late",
+        Config { goes_on: true, failures: true, late: true, delay: Some(1), ..Config::PLAIN },
+        (10_526_477, 1_803_570),
     ),
 ];
 

@@ -16,6 +16,8 @@ pub const REFUSED: &str = "an instance that found another's live record is refus
 pub const UNREADABLE_REFUSED: &str = "an instance that found something unreadable is refused";
 /// A race is noticed.
 pub const HEALS: &str = "two that run are one again within a third of the TTL, if all goes on";
+/// A late delete lets both find nothing.
+pub const HEALS_LATE: &str = "two that run are one again within two thirds of the TTL, if all else goes on";
 /// What a stand-down says is so.
 pub const NOTHING_LEFT: &str = "an instance that was told that nothing of it is left has left no record";
 /// A crash is survived.
@@ -35,8 +37,14 @@ pub fn all<const N: usize>(config: &Config) -> Vec<Property<Guard<N>>> {
         true => all.push(Property::<Guard<N>>::always(ONE_RUNS, |_, state| !state.two_run())),
         false => all.push(Property::<Guard<N>>::sometimes(BOTH_RUN, |_, state| state.two_run())),
     }
-    if config.goes_on {
-        all.push(Property::<Guard<N>>::always(HEALS, |guard, state| state.both <= guard.config.third()));
+    match config.goes_on {
+        true if config.late => all.push(Property::<Guard<N>>::always(HEALS_LATE, |guard, state| {
+            state.both <= 2 * guard.config.third()
+        })),
+        true => {
+            all.push(Property::<Guard<N>>::always(HEALS, |guard, state| state.both <= guard.config.third()))
+        }
+        false => {}
     }
     if !config.late {
         all.push(Property::<Guard<N>>::always(NOTHING_LEFT, |_, state| !left_something(state)));

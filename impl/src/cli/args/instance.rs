@@ -20,8 +20,9 @@ where an SQLite file can be shared, use `tenure run`, which lets exactly one run
 
 The record is a small file of JSON, in a directory that all instances share and may write to. It is renewed each third of
 the ttl, and removed when the job has ended. After a crash it is live until its ttl has passed; by the wall clocks, so these
-must agree far better than the ttl. A record that cannot be read counts as live: make sure that no instance runs, and remove
-it.
+must agree far better than the ttl. A record that cannot be read counts as live, and one from the future, as of a clock that
+was wrong, is live until that time: make sure that no instance runs, and remove it. Remove no record of an instance that runs.
+FILE may be no symbolic link.
 
 Loss: if another instance overwrote the record, the job gets SIGKILL at once. If it cannot be renewed, the job gets SIGTERM
 a quarter of the ttl before its end, and SIGKILL a twentieth before. If tenure itself is killed or stopped, its watchdog
@@ -30,7 +31,7 @@ kills the job.
 Signals and terminals: as `tenure run` has them.
 
 Exit codes: the job's own (128+n if signal n ended it); 76 the claim was lost, so that the job was told to stop, or killed;
-75 another instance is alive, or the record is unreadable; 69 the record cannot be written; 126, 127 the job could not be
+75 another instance is alive, or the record is unreadable; 69 the record cannot be written, or the store does not answer; 126, 127 the job could not be
 started; 128+n ended by signal n before it began; 2 usage.";
 
 /// Run a job unless another instance is seen to run; not a lock

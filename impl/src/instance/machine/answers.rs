@@ -21,7 +21,7 @@ impl Machine {
         match (errand, answer) {
             (Errand::Look, Answer::Read(seen)) => self.looked(now, sent, seen),
             (Errand::Announce, Answer::Done(done)) => self.announced(now, sent, done),
-            (Errand::Confirm, Answer::Read(seen)) => self.settled(now, seen),
+            (Errand::Confirm, Answer::Read(seen)) => self.settled(now, sent, seen),
             (Errand::Check, Answer::Read(seen)) => self.checked(now, seen),
             (Errand::Renew, Answer::Done(done)) => self.renewed(now, sent, done),
             (Errand::LastLook, Answer::Read(seen)) => self.looked_last(now, seen),
@@ -65,12 +65,13 @@ impl Machine {
     }
 
     /// Whoever wrote last, of two that found nobody, stays; the other one yields. SPEC.md G3.
-    fn settled(&mut self, now: Now, seen: Result<Seen, String>) {
+    fn settled(&mut self, now: Now, sent: Now, seen: Result<Seen, String>) {
         match seen {
             Ok(Seen::Record(record)) if record.id == self.id => self.begin(now),
             Ok(Seen::Record(record)) => {
-                let (expires, since) = (record.expires(), record.since);
-                self.give_up(ClaimError::AnotherInstance { id: record.id, since, expires });
+                let (id, since) = (record.id.clone(), record.since);
+                let expires = Sighting::of(record, None, now.local).live_until(sent).unwrap_or(sent.wall);
+                self.give_up(ClaimError::AnotherInstance { id, since, expires });
             }
             Ok(Seen::Absent) => self.give_up(ClaimError::NotWritten("somebody removed it at once".into())),
             Ok(Seen::Unreadable(why)) => self.give_up(ClaimError::Unreadable(why)),

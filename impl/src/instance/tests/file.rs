@@ -135,3 +135,46 @@ fn a_claim_on_a_file_stands_beside_no_other_and_is_renewed() {
     assert_eq!(names(directory.path()), [""; 0]);
     guard().claim().wait().unwrap().stand_down().wait().unwrap();
 }
+
+/// Renaming would replace the link: of two hosts with a link each both would run.
+#[test]
+fn a_symbolic_link_is_refused_and_left_alone() {
+    let directory = tempdir().unwrap();
+    let [link, file] = ["link", "file"].map(|name| directory.path().join(name));
+    std::os::unix::fs::symlink(&file, &link).unwrap();
+    for is_there in [false, true] {
+        if is_there {
+            FileRecords::new(&file).write(b"").unwrap();
+        }
+        let guard = Guard::new(FileRecords::new(&link), Options::default()).unwrap();
+        let error = guard.claim().wait().unwrap_err();
+        assert!(matches!(error, ClaimError::Unreadable(_)), "{error:?}");
+        assert!(error.to_string().contains("symbolic link: name the file"), "{error}");
+        assert!(link.symlink_metadata().unwrap().is_symlink());
+        assert_eq!(names(directory.path()).contains(&"file".to_owned()), is_there);
+    }
+}
+
+/// As when a share is unmounted: what is written to another directory tells nobody anything.
+#[test]
+fn in_another_directory_than_before_each_call_fails() {
+    let outer = tempdir().unwrap();
+    let [directory, away] = ["share", "away"].map(|name| outer.path().join(name));
+    fs::create_dir(&directory).unwrap();
+    let mut records = FileRecords::new(directory.join("record"));
+    records.write(b"ours").unwrap();
+    fs::rename(&directory, &away).unwrap();
+    let fails = |records: &mut FileRecords| {
+        [records.read().map(drop), records.write(b"ours"), records.delete()]
+            .map(|done| done.unwrap_err().to_string())
+    };
+    assert!(fails(&mut records).iter().all(|why| why.contains("No such file")));
+    fs::create_dir(&directory).unwrap();
+    for why in fails(&mut records) {
+        assert!(why.contains("another one than before"), "{why}");
+    }
+    assert_eq!(names(&directory), [""; 0]);
+    fs::remove_dir(&directory).unwrap();
+    fs::rename(&away, &directory).unwrap();
+    assert_eq!(records.read().unwrap(), Some(b"ours".to_vec()));
+}

@@ -61,7 +61,7 @@ fn an_instance_that_is_overwritten_is_told() {
         stage.pass(TTL_MS / 3, 2);
         drop(claim);
     });
-    let lost = "WARN tenure: the instance's claim is lost reason=\"the record was overwritten by another instance: other\"";
+    let lost = "WARN tenure: the instance's claim is lost reason=\"the record was overwritten by other\"";
     assert_eq!(told, [CLAIMED, lost, STOOD_DOWN]);
 }
 

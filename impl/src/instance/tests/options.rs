@@ -13,7 +13,7 @@ fn ms(ms: u64) -> Duration {
 #[test]
 fn the_defaults_are_usable_and_are_as_documented() {
     let options = Options::default();
-    assert_eq!(options.timing(), Ok(Timing { ttl_ms: 120_000, settle_ms: 250 }));
+    assert_eq!(options.timing(), Ok(Timing { ttl_ms: 120_000, settle_ms: 1_000 }));
     Guard::new(Cell::default(), options).unwrap();
     let short = Options { ttl: ms(1_000), ..Options::default() };
     assert_eq!(short.timing(), Ok(Timing { ttl_ms: 1_000, settle_ms: 125 }));
