@@ -12,7 +12,7 @@ use tracing::{Dispatch, info, warn};
 const TARGET: &str = "tenure";
 
 /// How many events may wait for a subscriber that blocks; more are dropped.
-const QUEUE: usize = 64;
+pub(super) const QUEUE: usize = 64;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Event {
