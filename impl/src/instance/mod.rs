@@ -103,7 +103,8 @@
 //! - One from the future, as of a clock that was corrected since, is live no longer than until its TTL has passed since this
 //!   process first saw it unchanged, by its own clock: claim again with the same [`Guard`], after a while. A process that
 //!   ends, and is started again, counts anew: for it a person removes the record.
-//! - One that is unreadable is live: cut off, empty, not JSON, not UTF-8, of another version, of wrong types or ranges, longer
+//! - One that is unreadable is live: cut off, empty, not JSON, not UTF-8, of another version, of wrong types or ranges, with a
+//!   field twice, longer
 //!   than [4096 bytes](BYTES_MAX), or not to be read for lack of permission. It is no evidence that nobody is there, and
 //!   not to start can be put right. It does not run out: a person makes sure that nobody runs, and removes it.
 //! - One that is not there is not. An instance that finds its own removed by a person writes it again.

@@ -60,6 +60,22 @@ fn a_record_is_live_to_the_millisecond() {
     assert_eq!(stage.claim().id(), stage.cell.record().unwrap().id);
 }
 
+/// Two deployments may be set differently: what counts is how long its writer has promised to wait.
+#[test]
+fn a_record_is_live_by_the_ttl_that_stands_in_it_and_not_by_the_readers() {
+    for ttl_ms in [TTL_MS / 2, TTL_MS * 2] {
+        // By the wall clock; and one from the future, by the local clock.
+        for renewed in [SetClock::BEGIN, SetClock::BEGIN + 1_000_000_000] {
+            let stage = Stage::on(Cell::of(&record("other", renewed, ttl_ms.into())));
+            stage.text_of_refusal();
+            stage.clock.advance(ttl_ms - 1);
+            assert!(stage.text_of_refusal().contains("other"));
+            stage.clock.advance(1);
+            assert_eq!(stage.claim().id(), stage.cell.record().unwrap().id);
+        }
+    }
+}
+
 /// SPEC.md G2.
 #[test]
 fn whatever_is_unreadable_counts_as_live_for_ever_is_left_alone_and_the_reason_told() {
