@@ -94,6 +94,9 @@ impl<'a> Work<'a> {
             terminal.take(&job);
         }
         self.tell_loss(&held);
+        if was_killed && !signalled && !self.loss_told {
+            say(format!("{}: the watchdog killed the job in time, as this process was held up", self.what));
+        }
         let (status, remains) = job.bury();
         let lost = signalled || was_killed;
         let went_back = held.went_back();

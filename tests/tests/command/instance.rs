@@ -178,3 +178,22 @@ fn a_usage_error_is_2_and_a_job_that_cannot_be_started_127_and_no_record_is_left
     Running::start(command).end().expect(127).says("no-such-program");
     assert_eq!((record(&bench), bench.log()), (None, vec![]));
 }
+
+/// As with a lease: while tenure stands still its watchdog kills the job; and then it says why it ends.
+#[test]
+fn when_tenure_was_stopped_it_says_why_the_job_was_killed() {
+    let bench = Bench::new();
+    let running =
+        started(&bench, "--ttl 4s", "echo $$ >\"$ALIVE.pid\"; while alive; do beat up; sleep 0.01; done");
+    running.signal(Signal::STOP);
+    let job = fs::read_to_string(format!("{}.pid", bench.alive.path().display())).unwrap();
+    eventually("its job is killed", || {
+        let stat = fs::read_to_string(format!("/proc/{}/stat", job.trim())).unwrap();
+        stat.contains(") Z ").then_some(())
+    });
+    running.signal(Signal::CONT);
+    let ended = running.end().expect(76);
+    let (in_time, late) = ("the watchdog killed the job", "lost the claim");
+    assert!(ended.stderr.contains(in_time) || ended.stderr.contains(late), "{ended:?}");
+    assert_eq!(record(&bench), None);
+}
