@@ -40,9 +40,13 @@ fn while_another_record_is_live_a_claim_is_refused_and_says_what_to_do() {
     let error = stage.guard.claim().wait().unwrap_err();
     assert_eq!(error.remedy(), Remedy::Retry);
     let text = error.to_string();
-    for says in
-        ["other", "2025-12-31T23:59:55.000Z", "stop it", "without overlap", "2026-01-01T00:00:07.000Z"]
-    {
+    for says in [
+        "other",
+        "2025-12-31T23:59:55.000Z",
+        "stop it",
+        "without overlap",
+        "wait until 2026-01-01T00:00:07.000Z",
+    ] {
         assert!(text.contains(says), "{says}: {text}");
     }
     let ClaimError::AnotherInstance { id, since, expires } = error else { panic!("{error:?}") };
@@ -116,8 +120,10 @@ fn a_store_whose_code_panics_is_one_that_fails() {
 fn a_record_from_the_future_is_live_until_its_ttl_after_it_was_first_seen_unchanged() {
     let future = |ahead| record("other", SetClock::BEGIN + ahead, TTL_MS.into());
     let stage = Stage::on(Cell::of(&future(1_000_000_000)));
-    // The text says until when, by our clock, not by the record's.
-    assert!(stage.text_of_refusal().contains("2026-01-01T00:00:12.000Z"));
+    // The text says until when, by our clock, not by the record's; and what a process does that ends now.
+    let text = stage.text_of_refusal();
+    assert!(text.contains("remove its record, whose times are ahead"), "{text}");
+    assert!(text.contains("in this process from 2026-01-01T00:00:12.000Z on"), "{text}");
     stage.clock.advance(TTL_MS / 2);
     // It changes: somebody is alive.
     stage.cell.put(Some(future(1_000_000_001).to_json().as_bytes()));
@@ -145,6 +151,20 @@ fn of_two_that_found_nobody_the_one_that_wrote_first_yields_and_leaves_the_other
     assert!(matches!(&error, ClaimError::AnotherInstance { id, .. } if id == "other"), "{error:?}");
     stage.over();
     assert_eq!(stage.cell.record(), Some(other));
+}
+
+/// A write that came late, of an instance that is gone: it need not be waited for.
+#[test]
+fn of_an_old_record_that_is_read_back_the_time_that_is_told_is_now() {
+    let stage = Stage::new();
+    let claim = stage.guard.claim();
+    stage.clock.settle(2);
+    stage.cell.put(Some(record("other", 0, TTL_MS.into()).to_json().as_bytes()));
+    stage.clock.advance(SETTLE_MS);
+    let error = claim.wait().unwrap_err();
+    let ClaimError::AnotherInstance { expires, .. } = error else { panic!("{error:?}") };
+    assert_eq!(expires.as_unix_millis(), stage.now());
+    stage.over();
 }
 
 #[test]

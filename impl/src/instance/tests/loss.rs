@@ -58,6 +58,7 @@ fn a_store_that_fails_is_asked_again_each_thirtieth_of_the_ttl_and_the_claim_sta
         stage.cell.fail_after(Some(calls));
         stage.pass(TTL_MS - SETTLE_MS - 50, 2);
         assert!(claim.is_current());
+        assert_eq!(claim.trouble().as_deref(), Some("the share is gone"));
         let calls = stage.cell.calls();
         assert!(calls > 15 && calls < 60, "{calls}");
         stage.cell.fail_after(None);
