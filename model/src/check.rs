@@ -5,11 +5,12 @@
 
 use crate::Lease;
 use crate::config::{Config, Part};
-use crate::state::{State, Ticks};
+use crate::state::Ticks;
 use stateright::report::{ReportData, ReportDiscovery, Reporter};
 use stateright::{Checker, Expectation, Model};
 use std::collections::BTreeMap;
 use std::fmt;
+use std::hash::Hash;
 use std::io::{IsTerminal, Write};
 use std::time::Duration;
 
@@ -175,8 +176,8 @@ pub struct Explored {
 
 impl Explored {
     /// Whether everything is as it should be.
-    pub fn is_as_known<const N: usize>(&self, known: &Known<N>) -> bool {
-        (self.generated, self.unique) == (known.generated, known.unique)
+    pub fn is_as_known(&self, generated: usize, unique: usize) -> bool {
+        (self.generated, self.unique) == (generated, unique)
             && self.properties.iter().all(|(_, _, good)| *good)
     }
 }
@@ -187,8 +188,19 @@ impl Explored {
 /// The checker would stop early if every property had been decided by an example or a
 /// counterexample; as long as one that must always hold does hold, it goes to the end.
 pub fn explore<const N: usize>(config: Config) -> Explored {
+    explore_all(Lease::<N>::new(config))
+}
+
+/// The same of any model.
+pub(crate) fn explore_all<M>(model: M) -> Explored
+where
+    M: Model<State: fmt::Debug + Clone + Eq + Hash + Send + Sync, Action: fmt::Debug + Clone + Eq>
+        + Send
+        + Sync
+        + 'static,
+{
     let mut watch = Watch(Duration::ZERO);
-    let checker = Lease::<N>::new(config).checker().spawn_bfs();
+    let checker = model.checker().spawn_bfs();
     let checker = checker.join_and_report(&mut watch);
     let found = checker.discoveries();
     let properties = checker.model().properties().into_iter().map(|property| {
@@ -210,15 +222,16 @@ pub fn explore<const N: usize>(config: Config) -> Explored {
 /// Keeps how long the checker says it took, and shows a person how far it is.
 struct Watch(Duration);
 
-impl<const N: usize> Reporter<Lease<N>> for Watch {
+impl<M: Model> Reporter<M> for Watch {
     fn report_checking(&mut self, data: ReportData) {
         self.0 = data.duration;
         show_progress(data.unique_states, data.done);
     }
 
-    fn report_discoveries(&mut self, _: &Lease<N>, _: BTreeMap<&'static str, ReportDiscovery<Lease<N>>>)
+    fn report_discoveries(&mut self, _: &M, _: BTreeMap<&'static str, ReportDiscovery<M>>)
     where
-        State<N>: fmt::Debug,
+        M::Action: fmt::Debug + PartialEq,
+        M::State: fmt::Debug + Hash + PartialEq,
     {
     }
 

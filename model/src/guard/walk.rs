@@ -68,7 +68,7 @@ pub fn first_break(guard: &Guard) -> Option<(&'static str, Vec<Action>)> {
     let always: Vec<_> = always.map(|property| (property.name, property.condition)).collect();
     let broken = |state: &State| always.iter().find(|(_, holds)| !holds(guard, state)).map(|(name, _)| *name);
     let walk = Walk::through(guard, |state| broken(state).is_some(), |_, _, _| ());
-    let (name, _) = walk.states.iter().find_map(|(state, _)| Some((broken(state)?, ())))?;
+    let name = walk.states.iter().find_map(|(state, _)| broken(state))?;
     Some((name, walk.run_to(|state| broken(state).is_some())?))
 }
 

@@ -6,7 +6,7 @@ use model::guard::config::Config;
 use model::guard::state::{Claim, Errand, Life, Reply, Slot, Stage, Stand, State};
 use model::state::Who;
 use tenure::instance::machine::{Machine, Request};
-use tenure::instance::{ClaimError, Loss, Seen};
+use tenure::instance::{ClaimError, Loss, Record, Seen};
 
 /// In words what is different after a step, if anything is.
 pub(super) fn difference(
@@ -52,16 +52,16 @@ fn of_claim(config: &Config, claim: &Claim, machine: &Machine, twin: &Twin, who:
     }
     let until = (claim.stand == Stand::Runs).then(|| machine.clone().check(twin.local).ok()).flatten();
     let left = until.map(|until| until.as_millis() - twin.local.as_millis());
-    if left != (claim.stand == Stand::Runs).then(|| u64::from(claim.until) * TICK_MS) {
+    if left != (claim.stand == Stand::Runs).then(|| u64::from(claim.until) * u64::from(TICK_MS)) {
         return differs("runs until");
     }
     let next = machine.next().map(|at| at.as_millis().saturating_sub(twin.local.as_millis()));
-    (next != wakes_in(config, claim, twin.leaves_in(who)).map(|ticks| ticks * TICK_MS))
+    (next != wakes_in(config, claim, twin.leaves_in(who)).map(|ticks| ticks * u64::from(TICK_MS)))
         .then(|| differs("wants to be called"))
         .flatten()
 }
 
-fn is_for(errand: Errand, request: &Request) -> bool {
+pub(super) fn is_for(errand: Errand, request: &Request) -> bool {
     match request {
         Request::Read => errand.reads(),
         Request::Write(_) => matches!(errand, Errand::Announce | Errand::Renew),
@@ -136,20 +136,31 @@ fn of_end(action: Action, after: Option<&Claim>, machine: &Machine) -> Option<St
 
 fn of_store(config: &Config, state: &State, twin: &Twin) -> Option<String> {
     let seen = Seen::of(twin.bytes.as_deref());
-    let is_same = match (&state.slot, &seen) {
+    let whose = |id: &str| [Who(0), Who(1)].into_iter().find(|who| twin.is_current(*who, id));
+    let age_ms = |record: &Record| {
+        twin.now(config, writer(&record.id)).wall.as_unix_millis() - record.renewed.as_unix_millis()
+    };
+    let is_same = stands_there(config, state.slot, &seen, age_ms, whose);
+    (!is_same).then(|| format!("store: {:?}, {seen:?}", state.slot))
+}
+
+/// Whether what was seen is what the model has there: how old a record is, and whose claim goes by its id, if one does.
+pub(super) fn stands_there(
+    config: &Config,
+    slot: Slot,
+    seen: &Seen,
+    age_ms: impl Fn(&Record) -> i64,
+    whose: impl Fn(&str) -> Option<Who>,
+) -> bool {
+    match (slot, seen) {
         (Slot::Absent, Seen::Absent) | (Slot::Unreadable, Seen::Unreadable(_)) => true,
-        (Slot::Record(record), Seen::Record(stored)) => {
-            let now = twin.now(config, writer(&stored.id)).wall.as_unix_millis();
-            let age = (now - stored.renewed.as_unix_millis()) as u64 / TICK_MS;
-            let who = writer(&stored.id);
-            let is_now = record.by.life == Life::Now;
-            age.min(config.oldest().into()) == u64::from(record.age)
-                && twin.is_current(who, &stored.id) == is_now
-                && (record.by.of == who || !is_now)
+        (Slot::Record(known), Seen::Record(record)) => {
+            let age = age_ms(record) / i64::from(TICK_MS);
+            age.min(config.oldest().into()) == i64::from(known.age)
+                && whose(&record.id) == (known.by.life == Life::Now).then_some(known.by.of)
         }
         _ => false,
-    };
-    (!is_same).then(|| format!("store: {:?}, {seen:?}", state.slot))
+    }
 }
 
 fn writer(id: &str) -> Who {

@@ -4,21 +4,14 @@
 use std::path::Path;
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
-use tenure::instance::{FileRecords, Records, RecordsError};
-
-/// What is asked of a store.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Asked {
-    Read,
-    Write(Vec<u8>),
-    Delete,
-}
+use tenure::instance::machine::Request;
+use tenure::instance::{FileRecords, Records, RecordsError, Seen};
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 enum Stage {
     #[default]
     Idle,
-    Asked(Asked),
+    Asked(Request),
     CarryOut,
     Fail,
     Answered,
@@ -38,7 +31,7 @@ impl Gate {
     }
 
     /// What is asked, and not carried out yet: waits for it if it is to come.
-    pub(super) fn asked(&self, is_to_come: bool) -> Option<Asked> {
+    pub(super) fn asked(&self, is_to_come: bool) -> Option<Request> {
         let mut stage = self.0.0.lock().unwrap();
         if is_to_come {
             let waits = |stage: &mut Stage| !matches!(stage, Stage::Asked(_));
@@ -104,7 +97,7 @@ impl Gate {
 
     fn call<T>(
         &self,
-        asked: Asked,
+        asked: Request,
         carry_out: impl FnOnce() -> Result<T, RecordsError>,
     ) -> Result<T, RecordsError> {
         self.set(Stage::Asked(asked));
@@ -125,14 +118,15 @@ struct Gated {
 
 impl Records for Gated {
     fn read(&mut self) -> Result<Option<Vec<u8>>, RecordsError> {
-        self.gate.call(Asked::Read, || self.file.read())
+        self.gate.call(Request::Read, || self.file.read())
     }
 
     fn write(&mut self, record: &[u8]) -> Result<(), RecordsError> {
-        self.gate.call(Asked::Write(record.to_vec()), || self.file.write(record))
+        let Seen::Record(asked) = Seen::of(Some(record)) else { panic!("a guard writes records") };
+        self.gate.call(Request::Write(asked), || self.file.write(record))
     }
 
     fn delete(&mut self) -> Result<(), RecordsError> {
-        self.gate.call(Asked::Delete, || self.file.delete())
+        self.gate.call(Request::Delete, || self.file.delete())
     }
 }

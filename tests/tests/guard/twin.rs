@@ -9,7 +9,7 @@ use tenure::instance::machine::{Answer, Input, Machine, Now, Request, Sighting, 
 use tenure::protocol::{LocalTime, WallTime};
 
 /// A tick of the model.
-pub(super) const TICK_MS: u64 = 1_000;
+pub(super) const TICK_MS: u32 = 1_000;
 
 /// An instance of the code.
 #[derive(Clone, Default)]
@@ -42,7 +42,7 @@ impl Twin {
 
     /// Both clocks of an instance.
     pub(super) fn now(&self, config: &Config, who: Who) -> Now {
-        let ahead = i64::from(config.ahead) * i64::from(who.0) * TICK_MS as i64;
+        let ahead = i64::from(config.ahead) * i64::from(who.0) * i64::from(TICK_MS);
         let wall = 1_767_225_600_000 + self.local.as_millis() as i64 + ahead;
         Now { local: self.local, wall: WallTime::from_unix_millis(wall) }
     }
@@ -50,7 +50,7 @@ impl Twin {
     /// In how many ticks the machine stops waiting for its record to be removed.
     pub(super) fn leaves_in(&self, who: Who) -> Option<u64> {
         let by = self.ones[who.index()].leave_by?;
-        Some(by.as_millis().saturating_sub(self.local.as_millis()) / TICK_MS)
+        Some(by.as_millis().saturating_sub(self.local.as_millis()) / u64::from(TICK_MS))
     }
 
     /// Whether the code can do this now. When it stops waiting is the model's choice and the code's clock.
@@ -96,14 +96,14 @@ impl Twin {
     }
 
     fn tick(&mut self) {
-        self.local = self.local.plus(TICK_MS);
+        self.local = self.local.plus(TICK_MS.into());
         for machine in self.ones.iter_mut().flat_map(|one| &mut one.machine) {
             let _ = machine.check(self.local);
         }
     }
 
     fn start(&mut self, config: &Config, who: Who) {
-        let ticks = |ticks: u8| u64::from(ticks) * TICK_MS;
+        let ticks = |ticks: u8| u64::from(ticks) * u64::from(TICK_MS);
         let timing = Timing { ttl_ms: ticks(config.ttl), settle_ms: ticks(config.settle) };
         let one = &mut self.ones[who.index()];
         one.claims += 1;
@@ -154,7 +154,7 @@ impl Twin {
     /// What the driver of a machine keeps of it: since when it leaves, and what it left under way when it ended.
     fn mind(&mut self, config: &Config, who: Who, before: Option<&Claim>, after: Option<&Claim>) {
         let leaves = |claim: Option<&Claim>| claim.is_some_and(|claim| claim.stand == Stand::Leaves);
-        let third = u64::from(config.third()) * TICK_MS;
+        let third = u64::from(config.third()) * u64::from(TICK_MS);
         let local = self.local;
         let one = &mut self.ones[who.index()];
         match (leaves(before), leaves(after)) {

@@ -3,13 +3,15 @@
 //! A trace is a list of the model's actions; what has no cause at its moment is left out. What a trace cannot do: a guard
 //! that is not called in time (its thread is, at once), and a crash (`tests/tests/command` has real ones).
 
-use super::gate::{Asked, Gate};
+use super::agree::{is_for, stands_there};
+use super::gate::Gate;
 use super::has::Has;
+use super::twin::TICK_MS;
 use crate::traces::words;
 use model::guard::Guard as Rules;
 use model::guard::actions::Action;
 use model::guard::config::Config;
-use model::guard::state::{Claim as Known, Errand, Life, Slot, Stage, Stand, State};
+use model::guard::state::{Claim as Known, Reply, Stage, Stand, State};
 use model::guard::story;
 use model::state::Who;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -17,9 +19,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use tenure::clock::{Clock, SetClock, SystemClock};
-use tenure::instance::{FileRecords, Guard, Options, Records, Seen};
-
-const TICK_MS: u32 = 1_000;
+use tenure::instance::machine::Request;
+use tenure::instance::{FileRecords, Guard, Options, Record, Records, Seen};
 
 /// In ticks as the guard takes them: the settle time is the longest for this TTL, and so ends with the tick.
 pub(super) const CONFIG: Config = Config { failures: true, late: true, garbled: true, ..Config::PLAIN };
@@ -30,7 +31,7 @@ struct Seat {
     has: Has,
     /// The id of its claim, once it has written.
     id: Option<String>,
-    late: Option<Asked>,
+    late: Option<Request>,
     /// In how many ticks it stops waiting for its record to be removed.
     leaves_in: Option<u8>,
 }
@@ -69,9 +70,9 @@ impl Play {
         }
     }
 
-    /// Plays what there is cause for, and the end of all that hangs.
+    /// Plays what there is cause for.
     pub(super) fn play(&mut self, trace: &[Action]) -> Result<(), String> {
-        let all = AssertUnwindSafe(|| trace.iter().try_for_each(|action| self.attempt(*action).map(drop)));
+        let all = AssertUnwindSafe(|| trace.iter().try_for_each(|action| self.attempt(*action)));
         let played = catch_unwind(all).unwrap_or_else(|panic| Err(format!("a panic: {}", words(&*panic))));
         played.map_err(|wrong| {
             let told = story::of_run(&self.rules, &self.did);
@@ -79,11 +80,10 @@ impl Play {
         })
     }
 
-    /// Whether there was cause for it.
-    pub(super) fn attempt(&mut self, action: Action) -> Result<bool, String> {
+    fn attempt(&mut self, action: Action) -> Result<(), String> {
         let is_its_own = matches!(action, Action::Wake(_) | Action::Leave(_));
         if is_its_own || action == Action::Tick && self.has_no_room() || !self.follow(action)? {
-            return Ok(false);
+            return Ok(());
         }
         if action == Action::Tick {
             // Who is to be called is called, at once.
@@ -95,8 +95,7 @@ impl Play {
                 }
             }
         }
-        self.compare()?;
-        Ok(true)
+        self.compare()
     }
 
     /// Somebody would leave a second write behind, and the model has room for one.
@@ -133,7 +132,7 @@ impl Play {
             Action::ExecuteLate(who) => self.carry_out_late(who),
             Action::Hear(who) => {
                 let Some(claim) = before.claim(who) else { return Err("nobody hears".to_owned()) };
-                let is_lost = matches!(claim.stage, Stage::Answered(_, model::guard::state::Reply::Failed));
+                let is_lost = matches!(claim.stage, Stage::Answered(_, Reply::Failed));
                 self.seats[who.index()].gate.pass(is_lost);
             }
             Action::StandDown(who) => self.stand_down(who),
@@ -175,7 +174,7 @@ impl Play {
         let seat = &mut self.seats[who.index()];
         let asked = seat.gate.asked(true).expect("it has asked");
         seat.gate.fail();
-        if asked != Asked::Read {
+        if asked != Request::Read {
             seat.late = Some(asked);
         }
     }
@@ -183,9 +182,9 @@ impl Play {
     fn carry_out_late(&mut self, who: Who) {
         let mut file = FileRecords::new(&self.file);
         match self.seats[who.index()].late.take().expect("something is late") {
-            Asked::Write(record) => file.write(&record).unwrap(),
-            Asked::Delete => file.delete().unwrap(),
-            Asked::Read => panic!("reads are not late"),
+            Request::Write(record) => file.write(record.to_json().as_bytes()).unwrap(),
+            Request::Delete => file.delete().unwrap(),
+            Request::Read => panic!("reads are not late"),
         }
     }
 
@@ -213,12 +212,14 @@ impl Play {
         let seat = &mut self.seats[who.index()];
         let is_asked = matches!(claim, Some(Known { stage: Stage::Asked(_), .. }));
         let asked = seat.gate.asked(is_asked);
-        if asked.as_ref().map(reads) != claim.filter(|_| is_asked).map(|claim| claim.errand).map(errand) {
+        let is_right = match (&asked, claim) {
+            (Some(asked), Some(claim)) => is_asked && is_for(claim.errand, asked),
+            (asked, _) => asked.is_none() && !is_asked,
+        };
+        if !is_right {
             return Err(format!("asks {asked:?}, should {claim:?}"));
         }
-        if let Some(Asked::Write(record)) = &asked
-            && let Seen::Record(record) = Seen::of(Some(record))
-        {
+        if let Some(Request::Write(record)) = asked {
             seat.id = Some(record.id);
         }
         let is_called =
@@ -240,19 +241,14 @@ impl Play {
     fn compare_file(&mut self) -> Result<(), String> {
         let now = self.seats[0].clock.wall().as_unix_millis();
         let seen = Seen::of(FileRecords::new(&self.file).read().unwrap().as_deref());
-        let is_of = |who: Who, id: &str| {
-            self.state.claim(who).is_some() && self.seats[who.index()].id.as_deref() == Some(id)
+        let whose = |id: &str| {
+            let is_of = |who: &Who| {
+                self.state.claim(*who).is_some() && self.seats[who.index()].id.as_deref() == Some(id)
+            };
+            [Who(0), Who(1)].into_iter().find(is_of)
         };
-        let is_same = match (&self.state.slot, &seen) {
-            (Slot::Absent, Seen::Absent) | (Slot::Unreadable, Seen::Unreadable(_)) => true,
-            (Slot::Record(known), Seen::Record(record)) => {
-                let age = (now - record.renewed.as_unix_millis()) / i64::from(TICK_MS);
-                let by = [Who(0), Who(1)].into_iter().find(|who| is_of(*who, &record.id));
-                age.min(CONFIG.oldest().into()) == i64::from(known.age)
-                    && by == (known.by.life == Life::Now).then_some(known.by.of)
-            }
-            _ => false,
-        };
+        let age_ms = |record: &Record| now - record.renewed.as_unix_millis();
+        let is_same = stands_there(&CONFIG, self.state.slot, &seen, age_ms, whose);
         if is_same { Ok(()) } else { Err(format!("{seen:?} is not {:?}", self.state.slot)) }
     }
 }
@@ -272,22 +268,5 @@ impl Drop for Play {
                 (Arc::strong_count(&seat.clock) == 1).then_some(())
             });
         }
-    }
-}
-
-/// Whether it reads, writes or deletes.
-fn reads(asked: &Asked) -> &'static str {
-    match asked {
-        Asked::Read => "read",
-        Asked::Write(_) => "write",
-        Asked::Delete => "delete",
-    }
-}
-
-fn errand(errand: Errand) -> &'static str {
-    match errand {
-        errand if errand.reads() => "read",
-        Errand::Remove => "delete",
-        _ => "write",
     }
 }
