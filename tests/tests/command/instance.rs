@@ -3,6 +3,7 @@
 use super::{Bench, Ended, Running, UNTIL_GO, fresh, with_prelude};
 use rustix::process::Signal;
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Stdio};
 use tenure::clock::{Clock, SystemClock};
 use tests::eventually;
@@ -196,4 +197,21 @@ fn when_tenure_was_stopped_it_says_why_the_job_was_killed() {
     let (in_time, late) = ("the watchdog killed the job", "lost the claim");
     assert!(ended.stderr.contains(in_time) || ended.stderr.contains(late), "{ended:?}");
     assert_eq!(record(&bench), None);
+}
+
+/// Root, too, may not read it without the capabilities that pass over permissions.
+#[test]
+fn a_record_that_may_not_be_read_counts_as_live() {
+    let bench = Bench::new();
+    let path = bench.db.beside("record");
+    fs::write(&path, "{}").unwrap();
+    fs::set_permissions(&path, PermissionsExt::from_mode(0o000)).unwrap();
+    let mut command = fresh();
+    if rustix::process::geteuid().is_root() {
+        command.args(["setpriv", "--bounding-set=-dac_override,-dac_read_search"]);
+    }
+    command.args([env!("CARGO_BIN_EXE_tenure-under-test"), "instance", "--record", "record", "--", "true"]);
+    command.current_dir(bench.directory()).stdin(Stdio::null());
+    Running::start(command).end().expect(75).says("counts as another instance's").says("Permission denied");
+    assert!(path.exists());
 }
