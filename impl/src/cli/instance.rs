@@ -3,7 +3,7 @@
 use super::args::Instance as Args;
 use super::inbox::{Happening, Inbox};
 use super::permit::Announced;
-use super::run::{LEAVE, ended_by};
+use super::run::ended_by;
 use super::terminal::Terminal;
 use super::work::{Outcome, Work};
 use super::{Exit, signals};
@@ -26,7 +26,7 @@ pub(super) fn run(args: &Args, terminal: Option<Terminal>) -> Result<ExitCode, E
     signals::watch(terminal.is_some(), move |signal| happenings.push(Happening::Signal(signal)))?;
     let what = format!("the claim on {:?}", record.display().to_string());
     let mut work = Work::new(&args.job, what, timing, terminal, &inbox);
-    let claim = claim(&guard, &record, &inbox, &work)?;
+    let claim = claim(&guard, &record, &inbox, &mut work)?;
     match work.run(Announced { claim, record: &record })? {
         Outcome::Ended(code) => Ok(code),
         Outcome::Lost { .. } => Ok(ExitCode::from(Exit::LOST)),
@@ -34,18 +34,20 @@ pub(super) fn run(args: &Args, terminal: Option<Terminal>) -> Result<ExitCode, E
 }
 
 /// Waits for the claim; a signal that ends programs ends that.
-fn claim(guard: &Guard, record: &Path, inbox: &Inbox, work: &Work<'_>) -> Result<Claim, Exit> {
-    let mut claiming = guard.claim();
+fn claim(guard: &Guard, record: &Path, inbox: &Inbox, work: &mut Work<'_>) -> Result<Claim, Exit> {
+    let refused = |error| refused(record, &error);
+    let claim = guard.begin().map_err(refused)?;
+    let mut outcome = claim.outcome();
     loop {
         if inbox.is_empty()
-            && let Some(outcome) = inbox.look(&mut claiming)
+            && let Some(outcome) = inbox.look(&mut outcome)
         {
-            return outcome.map_err(|error| refused(record, &error));
+            return outcome.map(|()| claim.stands()).map_err(refused);
         }
         match inbox.wait(None) {
             Some(Happening::Signal(signal)) if signals::ends_waiting(signal) => {
-                // What was written is removed, as the claim is dropped.
-                drop(claiming.wait_for(LEAVE));
+                // What was written is removed.
+                work.let_go(Announced { claim, record });
                 return Err(ended_by(signal));
             }
             Some(Happening::Signal(SIGTSTP)) => {

@@ -26,7 +26,7 @@ pub(super) const LOOK_AGAIN: Duration = Duration::from_millis(5);
 pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 
 /// How long the outcome of an acquire is waited for when a signal ends us.
-pub(super) const LEAVE: Duration = Duration::from_secs(1);
+const LEAVE: Duration = Duration::from_secs(1);
 
 /// Holds the lease and runs the job. The exit code, or why it came to nothing.
 pub(super) fn run(args: &Args, terminal: Option<Terminal>) -> Result<ExitCode, Exit> {

@@ -253,7 +253,7 @@ impl<'a> Work<'a> {
     }
 
     /// The work has stopped: gives the lease back, if it is still ours (SPEC.md R6).
-    fn let_go(&mut self, held: impl Permit) {
+    pub(super) fn let_go(&mut self, held: impl Permit) {
         if self.loss_told {
             return;
         }

@@ -1,6 +1,6 @@
 //! A claim that stands.
 
-use super::error::{Loss, NotRemoved};
+use super::error::{ClaimError, Loss, NotRemoved};
 use super::machine::Input;
 use super::shared::Shared;
 use crate::clock::block_on;
@@ -38,7 +38,12 @@ impl Claim {
         Self { shared, on_drop: OnDrop::StandDown }
     }
 
-    pub(super) fn stands(mut self) -> Self {
+    /// What comes of it.
+    pub(crate) fn outcome(&self) -> Wait<Result<(), ClaimError>> {
+        Wait::new(&self.shared.clock, self.shared.outcome.notice().listen())
+    }
+
+    pub(crate) fn stands(mut self) -> Self {
         self.on_drop = OnDrop::StandDownAndWait;
         self
     }

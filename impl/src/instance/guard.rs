@@ -40,21 +40,23 @@ impl Guard {
     }
 
     /// Announces this instance, if no other's record is live. It begins with the call, on threads of its own, and takes the
-    /// settle time and the store's; whoever drops the [`Wait`] leaves no record behind, or one that runs out.
+    /// settle time and the store's. Whoever drops the [`Wait`] has the record removed; if the process ends before that is done,
+    /// the record is live until its TTL has passed: who is about to end waits for the claim, and drops that.
     ///
     /// # Errors
     /// [`ClaimError`]; mostly that another instance is alive. Its text says what to do. To claim again with the same guard
     /// is better than with another: it remembers since when a record has not changed.
     pub fn claim(&self) -> Wait<Result<Claim, ClaimError>> {
-        let started = self.start();
+        let begun = self.begin();
         Wait::new(&self.clock, async move {
-            let claim = started?;
-            claim.shared.outcome.notice().listen().await?;
+            let claim = begun?;
+            claim.outcome().await?;
             Ok(claim.stands())
         })
     }
 
-    fn start(&self) -> Result<Claim, ClaimError> {
+    /// A claim of which nothing came yet.
+    pub(crate) fn begin(&self) -> Result<Claim, ClaimError> {
         let id = format!("{}-{:016x}", self.label.as_str(), crate::random::nonce()?);
         let no_thread = |error: std::io::Error| ClaimError::NoThread(error.to_string());
         let machine = Machine::new(id.clone(), self.timing, lock(&self.memory).clone());

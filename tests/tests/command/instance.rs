@@ -103,12 +103,18 @@ fn a_signal_ends_the_job_and_the_record_is_removed() {
 #[test]
 fn a_signal_before_the_job_has_begun_ends_it_and_leaves_no_record() {
     let bench = Bench::new();
-    // A long ttl has the longest settle time: a quarter of a second.
-    let running = start(&bench, "", "beat up");
-    eventually("it has written", || record(&bench));
-    running.signal(Signal::TERM);
-    running.end().expect(143).says("while waiting");
-    assert_eq!((record(&bench), bench.log()), (None, vec![]));
+    // Which settles within a second. That it does not wait for that shows where neither of us is held up.
+    let mut early = 0;
+    eventually("twenty runs end before their claims have settled", || {
+        let running = start(&bench, "", "beat up");
+        let written = eventually("it has written", || record(&bench));
+        running.signal(Signal::TERM);
+        running.end().expect(143).says("while waiting");
+        let ended = SystemClock.wall().as_unix_millis();
+        assert_eq!((record(&bench), bench.log()), (None, vec![]));
+        early += u32::from(ended < written["since_ms"].as_i64().unwrap() + 1_000);
+        (early == 20).then_some(())
+    });
 }
 
 #[test]
