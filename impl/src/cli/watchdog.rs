@@ -15,9 +15,9 @@ use std::pin::pin;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 
-/// How long a watchdog has to hear that it is not needed any more, and one that was killed to be gone.
-const OBEDIENCE_MS: u64 = 100;
-const DYING_MS: u64 = 1_000;
+/// How long a watchdog has to hear that it is not needed any more, and one that was killed to be gone. Long: one that has
+/// killed the group, and is killed before it can tell so, has a loss pass for the job's own end.
+const ENDS_WITHIN_MS: u64 = 1_000;
 
 /// A watchdog at the other end of a pipe. If it dies, there is another one at once.
 pub(super) struct Watchdog {
@@ -55,14 +55,14 @@ impl Watchdog {
     /// is gone before. Whether it has killed the group.
     pub(super) fn dismiss(mut self) -> bool {
         let _ = self.pipe.write_all(process::OFF.as_bytes());
-        let ended = |within_ms| {
-            let until = SystemClock.local().plus(within_ms);
+        let ended = || {
+            let until = SystemClock.local().plus(ENDS_WITHIN_MS);
             block_on(&SystemClock, pin!(self.killed.listen()), Some(until))
         };
         // One that is stopped does not hear.
-        ended(OBEDIENCE_MS).or_else(|| {
+        ended().or_else(|| {
             let _ = kill_process(self.pid, Signal::KILL);
-            ended(DYING_MS)
+            ended()
         }) == Some(true)
     }
 
