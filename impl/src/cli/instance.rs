@@ -8,6 +8,7 @@ use super::terminal::Terminal;
 use super::work::{Outcome, Work};
 use super::{Exit, signals};
 use crate::instance::{Claim, ClaimError, FileRecords, Guard, Options};
+use crate::keeper::Witness;
 use signal_hook::consts::SIGTSTP;
 use std::path::Path;
 use std::process::ExitCode;
@@ -34,28 +35,30 @@ pub(super) fn run(args: &Args, terminal: Option<Terminal>) -> Result<ExitCode, E
 }
 
 /// Waits for the claim; a signal that ends programs ends that.
-fn claim(guard: &Guard, record: &Path, inbox: &Inbox, work: &mut Work<'_>) -> Result<Claim, Exit> {
-    let refused = |error| refused(record, &error);
-    let claim = guard.begin().map_err(refused)?;
+fn claim(guard: &Guard, record: &Path, inbox: &Arc<Inbox>, work: &mut Work<'_>) -> Result<Claim, Exit> {
+    let witness: Arc<dyn Witness> = Arc::<Inbox>::clone(inbox);
+    let claim = guard.begin(Some(witness)).map_err(|error| refused(record, &error))?;
     let mut outcome = claim.outcome();
-    loop {
+    let exit = loop {
         if inbox.is_empty()
             && let Some(outcome) = inbox.look(&mut outcome)
         {
-            return outcome.map(|()| claim.stands()).map_err(refused);
+            match outcome {
+                Ok(()) => return Ok(claim.stands()),
+                Err(error) => break refused(record, &error),
+            }
         }
         match inbox.wait(None) {
-            Some(Happening::Signal(signal)) if signals::ends_waiting(signal) => {
-                // What was written is removed.
-                work.let_go(Announced { claim, record });
-                return Err(ended_by(signal));
-            }
+            Some(Happening::Signal(signal)) if signals::ends_waiting(signal) => break ended_by(signal),
             Some(Happening::Signal(SIGTSTP)) => {
                 let _ = work.terminal.as_ref().map(Terminal::stop);
             }
             Some(_) | None => {}
         }
-    }
+    };
+    // What was written is removed; or it is said that it is left.
+    work.let_go(Announced { claim, record });
+    Err(exit)
 }
 
 fn refused(record: &Path, error: &ClaimError) -> Exit {

@@ -106,7 +106,7 @@ impl Permit for Announced<'_> {
     }
 
     fn trouble(&self) -> Option<String> {
-        Some(self.claim.trouble().unwrap_or_else(|| "the store of the record does not answer".into()))
+        Some(self.claim.obstacle())
     }
 
     fn let_go(self) -> Result<(), String> {

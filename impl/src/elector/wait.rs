@@ -11,8 +11,9 @@ use std::time::Duration;
 /// Something that is waited for: by `.await` in an async function, whatever its runtime, or by [`wait`](Self::wait) on a
 /// thread.
 ///
-/// An acquire that is dropped before it is ready leaves nothing behind: the lease is not acquired, or is given back. A
-/// release and a shutdown go on whether or not somebody waits.
+/// An acquire that is dropped before it is ready leaves nothing behind: the lease is not acquired, or is given back. Nor
+/// does an instance's claim. That is done on other threads, if the process goes on for so long. A release, a shutdown and a
+/// stand-down go on whether or not somebody waits.
 #[must_use = "nothing is waited for unless it is awaited, or `wait` is called"]
 pub struct Wait<T> {
     future: Pin<Box<dyn Future<Output = T> + Send>>,

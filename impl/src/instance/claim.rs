@@ -15,8 +15,8 @@ const DROP_PATIENCE_MS: u64 = 5_000;
 
 /// This instance is announced, and its record is renewed each third of its TTL for as long as this is there.
 ///
-/// Dropping it stops the renewals and removes the record, if it is still ours; that blocks, at most 5 seconds. An async
-/// program awaits [`stand_down`](Self::stand_down) instead. If the process ends before, by `exit`, a signal, or a crash, the
+/// Dropping it stops the renewals and removes the record, if it is still ours; that blocks, at most 5 seconds by its clock. An
+/// async program awaits [`stand_down`](Self::stand_down) instead. If the process ends before, by `exit`, a signal, or a crash, the
 /// record is live until its TTL has passed.
 #[must_use = "an instance whose claim is dropped stands down"]
 pub struct Claim {
@@ -40,7 +40,7 @@ impl Claim {
 
     /// What comes of it.
     pub(crate) fn outcome(&self) -> Wait<Result<(), ClaimError>> {
-        Wait::new(&self.shared.clock, self.shared.outcome.notice().listen())
+        Wait::new(&self.shared.clock, self.shared.outcome.listen())
     }
 
     pub(crate) fn stands(mut self) -> Self {
@@ -81,10 +81,16 @@ impl Claim {
         self.shared.trouble()
     }
 
+    /// Why it is not renewed, as far as is known.
+    #[cfg(feature = "cli")]
+    pub(crate) fn obstacle(&self) -> String {
+        self.shared.obstacle()
+    }
+
     /// Comes when somebody overwrote the record, when it could not be renewed for a TTL, or when it was stood down. On
     /// time, also while the store hangs in a call.
     pub fn lost(&self) -> Wait<Loss> {
-        Wait::new(&self.shared.clock, self.shared.lost.notice().listen())
+        Wait::new(&self.shared.clock, self.shared.lost.listen())
     }
 
     /// Stops the renewals, and removes the record if it is still ours. It begins with the call. It comes when that is done, or
@@ -98,7 +104,7 @@ impl Claim {
     pub fn stand_down(mut self) -> Wait<Result<(), NotRemoved>> {
         self.on_drop = OnDrop::Nothing;
         self.shared.put(Input::StandDown);
-        Wait::new(&self.shared.clock, self.shared.farewell.notice().listen())
+        Wait::new(&self.shared.clock, self.shared.farewell.listen())
     }
 }
 
@@ -117,7 +123,7 @@ impl Drop for Claim {
         if self.on_drop == OnDrop::StandDownAndWait {
             let clock = &*self.shared.clock;
             let until = clock.local().plus(DROP_PATIENCE_MS);
-            let _ = block_on(clock, pin!(self.shared.farewell.notice().listen()), Some(until));
+            let _ = block_on(clock, pin!(self.shared.farewell.listen()), Some(until));
         }
     }
 }

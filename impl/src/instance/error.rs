@@ -38,7 +38,8 @@ impl OptionsError {
     }
 }
 
-/// This instance is not to start.
+/// This instance is not to start. When that is told, the record that it may have written is removed; or that could not be
+/// done within a third of the TTL, and it is live until the TTL has passed.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ClaimError {
@@ -63,10 +64,10 @@ pub enum ClaimError {
          then remove the record, or correct what is wrong"
     )]
     Unreadable(String),
-    /// This instance could not announce itself, and why.
-    #[error("the record could not be written: {0}")]
+    /// This instance could not announce itself, and why: its record could not be written, or read back.
+    #[error("this instance could not announce itself: {0}")]
     NotWritten(String),
-    /// A call of the store takes longer than a third of the TTL.
+    /// A call of the store takes longer than a third of the TTL, or calls of earlier claims of this guard hang still.
     #[error("the store of the record does not answer: whether another instance is alive is not known")]
     NoAnswer,
     /// The operating system gave no random numbers for an id.
@@ -76,7 +77,9 @@ pub enum ClaimError {
     #[error("no thread could be started: {0}")]
     NoThread(String),
     /// The guard's thread has died of a defect.
-    #[error("the guard died: claim again")]
+    #[error(
+        "the guard died: claim again; a record that it may have left counts as another's until it runs out"
+    )]
     GuardDied,
 }
 
@@ -145,7 +148,7 @@ fn way_out(since: WallTime, expires: WallTime) -> String {
         true => format!(
             "remove its record, whose times are ahead of this machine's, or ask again in this process from {until} on"
         ),
-        false => format!("wait until {until}, when its record is not live any more"),
+        false => format!("wait until {until}, when its record is not live any more, or remove it"),
     }
 }
 

@@ -10,10 +10,15 @@ use super::records::Records;
 use super::shared::{Memory, Shared, lock};
 use crate::clock::Clock;
 use crate::elector::Wait;
+use crate::keeper::Witness;
 use crate::protocol::Label;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};
+
+/// How many claims of a guard may be there at once, with those that hang in its store though nobody waits for them: one is
+/// enough, and each of them keeps a thread.
+const CLAIMS_MAX: usize = 8;
 
 /// Announces this instance in a record, and refuses where another's is live. See [the module](super) for what that is worth.
 pub struct Guard {
@@ -40,14 +45,15 @@ impl Guard {
     }
 
     /// Announces this instance, if no other's record is live. It begins with the call, on threads of its own, and takes the
-    /// settle time and the store's. Whoever drops the [`Wait`] has the record removed; if the process ends before that is done,
-    /// the record is live until its TTL has passed: who is about to end waits for the claim, and drops that.
+    /// settle time and the store's. Whoever drops the [`Wait`] has the record removed, on those threads; if the process ends
+    /// before that is done, the record is live until its TTL has passed: who is about to end waits for the claim, and drops
+    /// that.
     ///
     /// # Errors
     /// [`ClaimError`]; mostly that another instance is alive. Its text says what to do. To claim again with the same guard
     /// is better than with another: it remembers since when a record has not changed.
     pub fn claim(&self) -> Wait<Result<Claim, ClaimError>> {
-        let begun = self.begin();
+        let begun = self.begin(None);
         Wait::new(&self.clock, async move {
             let claim = begun?;
             claim.outcome().await?;
@@ -55,20 +61,23 @@ impl Guard {
         })
     }
 
-    /// A claim of which nothing came yet.
-    pub(crate) fn begin(&self) -> Result<Claim, ClaimError> {
+    /// A claim of which nothing came yet. `witness` is told what stands in its way.
+    pub(crate) fn begin(&self, witness: Option<Arc<dyn Witness>>) -> Result<Claim, ClaimError> {
+        if Arc::strong_count(&self.records) > CLAIMS_MAX {
+            return Err(ClaimError::NoAnswer);
+        }
         let id = format!("{}-{:016x}", self.label.as_str(), crate::random::nonce()?);
         let no_thread = |error: std::io::Error| ClaimError::NoThread(error.to_string());
-        let machine = Machine::new(id.clone(), self.timing, lock(&self.memory).clone());
+        let machine = Machine::new(id, self.timing, lock(&self.memory).clone());
         let (clock, memory) = (Arc::clone(&self.clock), Arc::clone(&self.memory));
         let log = Log::start().map_err(no_thread)?;
-        let shared = Arc::new(Shared::new(id, machine, clock, memory, log));
+        let shared = Arc::new(Shared::new(machine, clock, memory, log, witness));
         let (timer, desk) = (Arc::clone(&shared), Arc::clone(&shared));
         let records = Arc::clone(&self.records);
         #[expect(clippy::disallowed_methods, reason = "the thread of the records, which may hang in a call")]
         std::thread::Builder::new()
             .name("tenure-records".into())
-            .spawn(move || desk.serve(|request| carry_out(&records, request)))
+            .spawn(move || desk.serve(&records, |records, request| carry_out(&mut **records, request)))
             .map_err(no_thread)?;
         #[expect(clippy::disallowed_methods, reason = "the timer thread, which does no I/O")]
         let started = std::thread::Builder::new().name("tenure-instance".into()).spawn(move || {
@@ -90,8 +99,7 @@ impl fmt::Debug for Guard {
 }
 
 /// A store is somebody else's code: a call that panics is one that failed.
-fn carry_out(records: &Mutex<Box<dyn Records>>, request: Request) -> Answer {
-    let mut records = lock(records);
+fn carry_out(records: &mut dyn Records, request: Request) -> Answer {
     match request {
         Request::Read => {
             let bytes = tried(|| records.read());

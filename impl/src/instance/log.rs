@@ -57,12 +57,14 @@ impl Log {
     }
 }
 
-/// Of a claim that came to nothing its caller is told.
+/// Of a claim that came to nothing its caller is told; but not of what it leaves.
 fn state_of(machine: &Machine) -> Option<Event> {
+    if let Some(Err(error)) = machine.farewell() {
+        return Some(Event::NotRemoved(error.why.clone()));
+    }
     machine.outcome()?.as_ref().ok()?;
     Some(match (machine.farewell(), machine.loss(), machine.trouble()) {
-        (Some(Err(error)), ..) => Event::NotRemoved(error.why.clone()),
-        (Some(Ok(())), ..) => Event::StoodDown,
+        (Some(_), ..) => Event::StoodDown,
         (None, Some(super::Loss::StoodDown), _) => return None,
         (None, Some(loss), _) => Event::Lost(loss.to_string()),
         (None, None, Some(why)) => Event::Troubled(why.into()),

@@ -152,6 +152,11 @@ impl Machine {
         }
     }
 
+    /// What stands in its record.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
     /// Takes in what happened. What to ask the store now.
     pub fn step(&mut self, now: Now, input: Input) -> Option<Request> {
         // First: what has come too late changes nothing.
@@ -182,10 +187,7 @@ impl Machine {
     /// Why it does not.
     pub fn check(&mut self, now: LocalTime) -> Result<LocalTime, Loss> {
         if self.stands() && now >= self.until {
-            let hangs = || matches!(self.state, State::UnderWay(..)).then(|| NO_ANSWER.into());
-            let why =
-                self.trouble.clone().or_else(hangs).unwrap_or_else(|| "this process was held up".into());
-            self.lose(Loss::NotRenewed { why });
+            self.lose(Loss::NotRenewed { why: self.obstacle() });
         }
         match &self.loss {
             Some(loss) => Err(loss.clone()),
@@ -211,6 +213,12 @@ impl Machine {
     /// Why the last request failed, if it did.
     pub fn trouble(&self) -> Option<&str> {
         self.trouble.as_deref()
+    }
+
+    /// Why the record is not renewed, as far as is known.
+    pub fn obstacle(&self) -> String {
+        let hangs = || matches!(self.state, State::UnderWay(..)).then_some(NO_ANSWER);
+        self.trouble().or_else(hangs).unwrap_or("this process was held up").into()
     }
 
     /// What the next claim of this process is to remember.
@@ -257,6 +265,9 @@ impl Machine {
         self.lose(Loss::StoodDown);
         self.refuse(ClaimError::NoAnswer);
         let leave_by = now.plus(self.timing.third_ms());
+        if self.leave_by.is_none() {
+            self.trouble = None;
+        }
         match self.state {
             State::Over => {}
             // Nothing was written.

@@ -34,10 +34,11 @@
 //! - Two that start at the same moment can both read "nobody there" and both write. After writing, a claim waits the
 //!   settle time, reads back, and yields if another's record stands there. That narrows the race, and does not close it:
 //!   one whose write is carried out later than the settle time after its read starts beside the other, as below. If no write
-//!   is so late, clocks agree, and nobody else removes or changes records, no two run, whatever else goes wrong; that is
-//!   model-checked (SPEC.md, section 10).
+//!   is so late, clocks agree, and nobody else removes or changes records, no two run, whatever else goes wrong. That is
+//!   model-checked for two instances (SPEC.md, section 10).
 //! - Before each renewal the record is read, and an instance that finds another's is told that its claim is lost: so within a
-//!   third of the TTL (of the longest, if they differ) all but one are, as long as the store and the processes go on.
+//!   third of the TTL (of the longest, if they differ) all but one are, as long as the store and the processes go on and no
+//!   late write or delete is still to come; after one it can take another third.
 //! - A renewal reads, then writes: in the moment between the two it can write over another's record, which then is the one
 //!   that is lost. So can a write that hung in the store, and is carried out late; and a late delete can remove another's
 //!   record, which writes it again with its next renewal.
@@ -103,10 +104,10 @@
 //! - One from the future, as of a clock that was corrected since, is live no longer than until its TTL has passed since this
 //!   process first saw it unchanged, by its own clock: claim again with the same [`Guard`], after a while. A process that
 //!   ends, and is started again, counts anew: for it a person removes the record.
-//! - One that is unreadable is live: cut off, empty, not JSON, not UTF-8, of another version, of wrong types or ranges, with a
-//!   field twice, longer
-//!   than [4096 bytes](BYTES_MAX), or not to be read for lack of permission. It is no evidence that nobody is there, and
-//!   not to start can be put right. It does not run out: a person makes sure that nobody runs, and removes it.
+//! - One that is unreadable is live: cut off, empty, not JSON, not UTF-8, of another version, of wrong types or ranges, with
+//!   a field twice, longer than [4096 bytes](BYTES_MAX), or not to be read for lack of permission. It is no evidence that
+//!   nobody is there, and not to start can be put right. It does not run out: a person makes sure that nobody runs, and
+//!   removes it.
 //! - One that is not there is not. An instance that finds its own removed by a person writes it again.
 //!
 //! A crash leaves the record, live until its TTL has passed: so long a new start is refused. A
@@ -154,7 +155,8 @@
 //! One calls the store, and may hang there. Another does no I/O: it knows when to renew, and tells of a loss on time
 //! whatever the first one does. Neither needs an async runtime. [`Claim::is_current`] compares the clock and
 //! needs neither. A third passes what changes to `tracing`, with the target `tenure`: at info, the claim stands, or was
-//! stood down; at warn, the record was not renewed, not removed, or the claim is lost.
+//! stood down; at warn, the record was not renewed, not removed, or the claim is lost. `fork` copies none of them: claim in
+//! the process that runs.
 
 mod claim;
 mod error;

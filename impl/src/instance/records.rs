@@ -35,20 +35,21 @@ pub trait Records: Send {
     fn delete(&mut self) -> Result<(), RecordsError>;
 }
 
-/// A record in a file: written beside it, and renamed to it. A crash between the two leaves a file of the same name with
-/// `.new` at its end, which nobody reads.
+/// A record in a file: written beside it, and renamed to it. A crash between the two leaves a file with the record's name,
+/// a random number and `.new`, which nobody reads, or removes.
 ///
 /// On a share, all instances must see one directory: a write of one host must be seen by the next read of another, so mount
 /// it without caching of attributes and names, or with a TTL far above what is cached. It is synced between look and rename:
 /// what that takes counts against the [settle time](super::Options::settle).
 ///
-/// - A symbolic link is refused as unreadable: renaming replaces the link, not what it leads to. Directories above may be links.
-/// - If another directory stands at the path than at the first call, as after a share was unmounted or a directory replaced,
-///   each call fails, until there is a new `FileRecords`: a record beside the others would say nothing.
+/// - What is no regular file is refused as unreadable. So is a symbolic link: renaming replaces the link, not what it leads
+///   to. Directories above may be links.
+/// - If another directory stands at the path than when the record was read last, as after a share was unmounted or a directory
+///   replaced, and the record is not in it, each call fails: a record beside the others would say nothing.
 #[derive(Debug)]
 pub struct FileRecords {
     path: PathBuf,
-    /// Which directory it is in: device and number; from the first call on.
+    /// Which directory it is in: device and number.
     directory: Option<(u64, u64)>,
 }
 
@@ -73,21 +74,32 @@ impl FileRecords {
         Ok(name.into())
     }
 
-    /// One that is not there yet is not known.
-    fn stays_in_its_directory(&mut self) -> io::Result<()> {
+    /// `None`: there is none.
+    fn directory_now(&self) -> io::Result<Option<(u64, u64)>> {
         #[expect(clippy::disallowed_methods, reason = "records are kept in files here")]
-        let found = match self.path.parent().unwrap_or(Path::new("/")).metadata() {
-            Ok(directory) => (directory.dev(), directory.ino()),
-            Err(error) if error.kind() == ErrorKind::NotFound && self.directory.is_none() => return Ok(()),
-            // Not `NotFound`, which says that there is no record.
-            Err(error) => return Err(io::Error::other(format!("its directory: {error}"))),
-        };
-        match *self.directory.get_or_insert(found) == found {
-            true => Ok(()),
-            false => {
+        match self.path.parent().unwrap_or(Path::new("/")).metadata() {
+            Ok(directory) => Ok(Some((directory.dev(), directory.ino()))),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// One that is not there yet is not known. No error is `NotFound`, which says that there is no record.
+    fn stays_in(&mut self, directory: io::Result<Option<(u64, u64)>>) -> io::Result<()> {
+        let found = directory.map_err(|error| io::Error::other(format!("its directory: {error}")))?;
+        self.directory = self.directory.or(found);
+        match (self.directory == found, found) {
+            (true, _) => Ok(()),
+            (false, None) => Err(io::Error::other("its directory is gone")),
+            (false, Some(_)) => {
                 Err(io::Error::other("its directory is another one than before: was a share unmounted?"))
             }
         }
+    }
+
+    fn stays_in_its_directory(&mut self) -> io::Result<()> {
+        let directory = self.directory_now();
+        self.stays_in(directory)
     }
 
     fn told(&self, error: io::Error) -> RecordsError {
@@ -97,9 +109,16 @@ impl FileRecords {
 
 impl Records for FileRecords {
     fn read(&mut self) -> Result<Option<Vec<u8>>, RecordsError> {
-        match self.stays_in_its_directory().and_then(|()| head_of(&self.path)) {
-            Ok(bytes) => Ok(Some(bytes)),
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        let directory = self.directory_now();
+        match head_of(&self.path) {
+            // The right one, if this is ours: some file systems number their directories anew.
+            Ok(bytes) => {
+                self.directory = directory.ok().flatten().or(self.directory);
+                Ok(Some(bytes))
+            }
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                self.stays_in(directory).map(|()| None).map_err(|error| self.told(error))
+            }
             Err(error) => Err(self.told(error)),
         }
     }
@@ -123,8 +142,13 @@ impl Records for FileRecords {
 }
 
 fn head_of(path: &Path) -> io::Result<Vec<u8>> {
-    if path.symlink_metadata()?.is_symlink() {
+    let what = path.symlink_metadata()?.file_type();
+    if what.is_symlink() {
         return Err(io::Error::other("it is a symbolic link: name the file that it leads to"));
+    }
+    // To open a pipe may take for ever.
+    if !what.is_file() {
+        return Err(io::Error::other("it is no regular file"));
     }
     #[expect(clippy::disallowed_methods, reason = "records are kept in files here")]
     let file = File::open(path)?;

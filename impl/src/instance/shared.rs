@@ -4,7 +4,8 @@ use super::error::{ClaimError, Loss, NotRemoved};
 use super::log::Log;
 use super::machine::{Answer, Input, Machine, Now, Request, Sighting};
 use crate::clock::{Bell, Clock};
-use crate::keeper::Pledge;
+use crate::elector::AcquireError;
+use crate::keeper::{Notice, Witness};
 use crate::protocol::LocalTime;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -23,26 +24,34 @@ pub(super) struct Shared {
     bell: Arc<Bell>,
     desk: Desk,
     memory: Memory,
-    pub(super) outcome: Pledge<Result<(), ClaimError>>,
-    pub(super) lost: Pledge<Loss>,
-    pub(super) farewell: Pledge<Result<(), NotRemoved>>,
+    pub(super) outcome: Arc<Notice<Result<(), ClaimError>>>,
+    pub(super) lost: Arc<Notice<Loss>>,
+    pub(super) farewell: Arc<Notice<Result<(), NotRemoved>>>,
     log: Log,
+    witness: Option<Arc<dyn Witness>>,
 }
 
 impl Shared {
-    pub(super) fn new(id: String, machine: Machine, clock: Arc<dyn Clock>, memory: Memory, log: Log) -> Self {
+    pub(super) fn new(
+        machine: Machine,
+        clock: Arc<dyn Clock>,
+        memory: Memory,
+        log: Log,
+        witness: Option<Arc<dyn Witness>>,
+    ) -> Self {
         Self {
-            id,
+            id: machine.id().to_owned(),
             clock,
             machine: Mutex::new(machine),
             inputs: Mutex::default(),
             bell: Bell::new(),
             desk: Desk::default(),
             memory,
-            outcome: Pledge::new(|| Err(ClaimError::GuardDied)),
-            lost: Pledge::new(|| Loss::GuardDied),
-            farewell: Pledge::new(|| Err(died())),
+            outcome: Notice::new(),
+            lost: Notice::new(),
+            farewell: Notice::new(),
             log,
+            witness,
         }
     }
 
@@ -55,6 +64,10 @@ impl Shared {
 
     pub(super) fn trouble(&self) -> Option<String> {
         lock(&self.machine).trouble().map(str::to_owned)
+    }
+
+    pub(super) fn obstacle(&self) -> String {
+        lock(&self.machine).obstacle()
     }
 
     pub(super) fn put(&self, input: Input) {
@@ -93,39 +106,54 @@ impl Shared {
     /// Tells the news: each piece once, however often it is told.
     fn tell(&self, machine: &Machine) {
         self.log.tell(&self.id, machine);
-        if let Some(outcome) = machine.outcome() {
-            if let Some(sighting) = machine.sighting() {
-                *lock(&self.memory) = Some(sighting.clone());
-            }
-            self.outcome.notice().tell(outcome.clone());
+        if let Some(witness) = &self.witness {
+            witness.met(machine.trouble().map(|why| AcquireError::NoAnswer(why.into())));
+        }
+        match (machine.outcome(), machine.farewell()) {
+            // SPEC.md G7.4: who is told may end the process.
+            (None, _) | (Some(Err(_)), None) => {}
+            (Some(outcome), _) => self.tell_outcome(outcome, machine.sighting()),
         }
         if let Some(loss) = machine.loss() {
-            self.lost.notice().tell(loss.clone());
+            self.lost.tell(loss.clone());
         }
         if let Some(farewell) = machine.farewell() {
-            self.farewell.notice().tell(farewell.clone());
+            self.farewell.tell(farewell.clone());
         }
+    }
+
+    fn tell_outcome(&self, outcome: &Result<(), ClaimError>, sighting: Option<&Sighting>) {
+        // Later claims of the guard may remember better.
+        if self.outcome.told().is_none()
+            && let Some(sighting) = sighting
+        {
+            *lock(&self.memory) = Some(sighting.clone());
+        }
+        self.outcome.tell(outcome.clone());
     }
 
     /// The timer thread is no more: nothing is waited for in vain, and nothing more is asked.
     pub(super) fn close(&self) {
         lock(&self.machine).lose(Loss::GuardDied);
-        self.outcome.notice().tell(Err(ClaimError::GuardDied));
-        self.lost.notice().tell(Loss::GuardDied);
-        self.farewell.notice().tell(Err(died()));
+        self.outcome.tell(Err(ClaimError::GuardDied));
+        self.lost.tell(Loss::GuardDied);
+        self.farewell.tell(Err(NotRemoved { why: "the guard died".into() }));
         self.desk.close();
     }
 
     /// What the thread of the records does: what it is asked, until nothing more will be.
-    pub(super) fn serve(&self, mut carry_out: impl FnMut(Request) -> Answer) {
+    pub(super) fn serve<T>(&self, records: &Mutex<T>, carry_out: impl Fn(&mut T, Request) -> Answer) {
         while let Some(request) = self.desk.next(&*self.clock) {
-            self.put(Input::Answer(carry_out(request)));
+            let mut records = lock(records);
+            // A call of another claim may have hung in there for longer than anybody has waited for this one.
+            if self.desk.is_closed() {
+                return;
+            }
+            let answer = carry_out(&mut records, request);
+            drop(records);
+            self.put(Input::Answer(answer));
         }
     }
-}
-
-fn died() -> NotRemoved {
-    NotRemoved { why: "the guard died".into() }
 }
 
 /// Where the timer thread leaves what the other one is to do. That one waits by the clock, too: so a test can tell when all
@@ -153,6 +181,10 @@ impl Desk {
     fn close(&self) {
         *lock(&self.order) = Order::Close;
         self.bell.ring();
+    }
+
+    fn is_closed(&self) -> bool {
+        matches!(*lock(&self.order), Order::Close)
     }
 
     fn next(&self, clock: &dyn Clock) -> Option<Request> {

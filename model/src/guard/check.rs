@@ -149,6 +149,7 @@ pub fn rule(variant: Variant) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::guard::properties::HEALS_LATE;
     use crate::guard::walk::Walk;
     use clap::ValueEnum;
 
@@ -179,6 +180,16 @@ mod tests {
             let guard = Guard { config: Config { variant: None, ..setting(*variant) } };
             assert_eq!(first_break(&guard), None, "{variant:?}");
         }
+    }
+
+    /// Of the rules above none breaks it, as each is tried where it breaks something sooner.
+    #[test]
+    fn that_two_are_one_again_needs_the_check_also_where_something_is_late() {
+        let late = ALL[9].config;
+        assert!(late.goes_on && late.late);
+        let guard = Guard { config: Config { variant: Some(Variant::RenewsUnchecked), ..late } };
+        let (property, run) = first_break(&guard).unwrap();
+        assert_eq!((property, run.len()), (HEALS_LATE, 37));
     }
 
     /// Otherwise a property could hold because what it forbids is never tried.

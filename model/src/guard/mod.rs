@@ -18,7 +18,7 @@
 //! | [`check`] | what is explored, and what is known of it |
 //! | [`walk`] | exploring it, nearest first |
 //! | [`story`] | how a run is drawn |
-//! | [`story`] | how a run is drawn |
+//! | `forget` | what makes no difference any more |
 
 pub mod actions;
 pub mod check;

@@ -35,7 +35,7 @@ impl Gate {
         let mut stage = self.0.0.lock().unwrap();
         if is_to_come {
             let waits = |stage: &mut Stage| !matches!(stage, Stage::Asked(_));
-            stage = self.0.1.wait_timeout_while(stage, Duration::from_secs(5), waits).unwrap().0;
+            stage = self.0.1.wait_timeout_while(stage, Duration::from_secs(30), waits).unwrap().0;
         }
         match &*stage {
             Stage::Asked(asked) => Some(asked.clone()),

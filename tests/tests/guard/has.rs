@@ -34,10 +34,12 @@ impl Has {
         }
     }
 
+    /// That a claim comes to nothing is told when nothing of it is left (SPEC.md G7.4).
     pub(super) fn is_so(&self, stand: Option<Stand>) -> bool {
         match (self, stand) {
-            (Has::Nothing | Has::Refused, None | Some(Stand::Leaves)) => true,
-            (Has::Claiming(_), Some(Stand::Pending)) | (Has::Leaving(_), Some(Stand::Leaves)) => true,
+            (Has::Nothing, None | Some(Stand::Leaves)) | (Has::Refused, None) => true,
+            (Has::Claiming(_), Some(Stand::Pending | Stand::Leaves)) => true,
+            (Has::Leaving(_), Some(Stand::Leaves)) => true,
             (Has::Claim(claim), Some(Stand::Runs)) => claim.is_current(),
             (Has::Claim(claim), Some(Stand::Lost)) => {
                 matches!(claim.check(), Err(Loss::Overwritten { .. } | Loss::NotRenewed { .. }))

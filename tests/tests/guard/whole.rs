@@ -227,7 +227,7 @@ impl Play {
         seat.clock.settle(claim.map_or(0, |_| 2 - usize::from(is_called)));
         let stand = claim.map(|claim| claim.stand);
         // A claim that has ended has no thread that could be waited for.
-        let give_up_at = SystemClock.local().plus(5_000);
+        let give_up_at = SystemClock.local().plus(30_000);
         loop {
             seat.has = std::mem::replace(&mut seat.has, Has::Nothing).hear();
             match seat.has.is_so(stand) {

@@ -73,16 +73,18 @@ impl Machine {
                 let expires = Sighting::of(record, None, now.local).live_until(sent).unwrap_or(sent.wall);
                 self.give_up(ClaimError::AnotherInstance { id, since, expires });
             }
-            Ok(Seen::Absent) => self.give_up(ClaimError::NotWritten("somebody removed it at once".into())),
+            Ok(Seen::Absent) => self.give_up(ClaimError::NotWritten("its record was removed at once".into())),
             Ok(Seen::Unreadable(why)) => self.give_up(ClaimError::Unreadable(why)),
-            Err(why) => self.withdraw(now, ClaimError::Unreadable(why)),
+            Err(why) => {
+                self.withdraw(now, ClaimError::NotWritten(format!("its record cannot be read back: {why}")));
+            }
         }
     }
 
     /// The claim stands, unless this took so long that others may count the record as gone.
     fn begin(&mut self, now: Now) {
         if now.local >= self.until {
-            return self.withdraw(now, ClaimError::NoAnswer);
+            return self.withdraw(now, ClaimError::NotWritten("this process was held up for a ttl".into()));
         }
         self.outcome = Some(Ok(()));
         self.renew_later(self.until.minus(self.timing.ttl_ms));

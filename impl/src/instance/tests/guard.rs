@@ -45,7 +45,7 @@ fn while_another_record_is_live_a_claim_is_refused_and_says_what_to_do() {
         "2025-12-31T23:59:55.000Z",
         "stop it",
         "without overlap",
-        "wait until 2026-01-01T00:00:07.000Z",
+        "wait until 2026-01-01T00:00:07.000Z, when its record is not live any more, or remove it",
     ] {
         assert!(text.contains(says), "{says}: {text}");
     }
@@ -133,6 +133,22 @@ fn a_record_from_the_future_is_live_until_its_ttl_after_it_was_first_seen_unchan
     stage.clock.advance(1);
     let claim = stage.claim();
     assert_eq!(stage.cell.record().unwrap().id, claim.id());
+}
+
+/// A claim that goes on for long remembers an older record.
+#[test]
+fn what_a_later_claim_has_seen_is_not_forgotten() {
+    let stage = Stage::beside_another(TTL_MS.into());
+    let first = stage.claim();
+    let future = record("another", SetClock::BEGIN + 1_000_000_000, TTL_MS.into());
+    stage.cell.put(Some(future.to_json().as_bytes()));
+    assert!(stage.guard.claim().wait().unwrap_err().to_string().contains("another"));
+    are_left(&stage.guard, 1);
+    stage.pass(TTL_MS, 2);
+    assert!(!first.is_current());
+    drop(first);
+    stage.over();
+    assert_eq!(stage.claim().id(), stage.cell.record().unwrap().id);
 }
 
 /// SPEC.md G3.

@@ -81,9 +81,22 @@ fn a_record_that_is_not_removed_is_told() {
     assert_eq!(told, [CLAIMED, runs_out]);
 }
 
+#[test]
+fn of_a_claim_that_comes_to_nothing_only_what_it_leaves_is_told() {
+    let told = told(|stage| {
+        stage.cell.fail_after(Some(1));
+        let claim = stage.guard.claim();
+        stage.clock.settle(2);
+        stage.pass(TTL_MS / 3 - 50, 2);
+        stage.clock.advance(50);
+        claim.wait().unwrap_err();
+    });
+    assert_eq!(told, ["WARN tenure: the instance's record runs out why=\"the share is gone\""]);
+}
+
 /// Its caller is told.
 #[test]
-fn of_a_claim_that_comes_to_nothing_nothing_is_told() {
+fn of_a_claim_that_leaves_nothing_nothing_is_told() {
     let told = told(|stage| {
         stage.cell.put(Some(b"nobody"));
         stage.text_of_refusal();

@@ -156,29 +156,107 @@ fn a_claim_on_a_store_that_hangs_is_refused_after_a_third_of_the_ttl() {
         stage.clock.settle(1);
         assert!(look(&mut claim).is_none());
         stage.clock.advance(1);
+        if calls > 0 {
+            stage.clock.settle(1);
+            assert!(look(&mut claim).is_none(), "something of it is left");
+            // The write comes true when the store is back: what is there is removed.
+            stage.cell.hang_after(None);
+        }
         let error = claim.wait().unwrap_err();
         assert!(matches!(error, ClaimError::NoAnswer), "{error:?}");
         assert_eq!(error.remedy(), Remedy::Retry);
-        // The write comes true when the store is back: what is there is removed.
+        assert_eq!(stage.cell.bytes(), None);
         stage.cell.hang_after(None);
         stage.over();
-        assert_eq!(stage.cell.bytes(), None);
     }
+}
+
+/// SPEC.md G7, G8.
+#[test]
+fn a_claim_that_cannot_remove_its_record_is_refused_after_a_second_third() {
+    let stage = Stage::new();
+    stage.cell.hang_after(Some(1));
+    let mut claim = stage.guard.claim();
+    stage.hangs();
+    stage.clock.advance(TTL_MS / 3);
+    stage.clock.settle(1);
+    stage.clock.advance(TTL_MS / 3 - 1);
+    stage.clock.settle(1);
+    assert!(look(&mut claim).is_none());
+    stage.clock.advance(1);
+    assert!(matches!(claim.wait(), Err(ClaimError::NoAnswer)));
+    stage.cell.hang_after(None);
+    stage.over();
+    assert!(stage.cell.bytes().is_some(), "it runs out");
+}
+
+/// What it asks then would come after its end.
+#[test]
+fn a_claim_behind_a_call_that_hangs_asks_nothing_once_it_has_ended() {
+    let stage = Stage::new();
+    stage.cell.hang_after(Some(1));
+    let first = stage.guard.claim();
+    stage.hangs();
+    let second = stage.guard.claim();
+    stage.clock.settle(2);
+    stage.clock.advance(TTL_MS / 3);
+    assert!(matches!(second.wait(), Err(ClaimError::NoAnswer)));
+    stage.cell.hang_after(None);
+    assert!(matches!(first.wait(), Err(ClaimError::NoAnswer)));
+    stage.over();
+    assert_eq!(
+        (stage.cell.calls(), stage.cell.bytes()),
+        (4, None),
+        "the first looks, writes, looks, and removes"
+    );
+}
+
+/// Each keeps a thread.
+#[test]
+fn a_store_that_hangs_is_not_asked_by_ever_more_claims() {
+    let stage = Stage::new();
+    stage.cell.hang_after(Some(0));
+    let first: Vec<_> = (0..8).map(|_| stage.guard.claim()).collect();
+    assert!(matches!(stage.guard.claim().wait(), Err(ClaimError::NoAnswer)));
+    drop(first);
+    assert!(matches!(stage.guard.claim().wait(), Err(ClaimError::NoAnswer)), "they hang all the same");
+    stage.cell.hang_after(None);
+    stage.over();
+    drop(stage.claim());
 }
 
 #[test]
 fn a_claim_whose_write_fails_is_refused_and_leaves_no_record() {
     let stage = Stage::new();
     stage.cell.fail_after(Some(1));
-    let error = stage.guard.claim().wait().unwrap_err();
-    assert!(matches!(&error, ClaimError::NotWritten(why) if why == "the share is gone"), "{error:?}");
+    let mut claim = stage.guard.claim();
     stage.clock.settle(2);
-    // It may have been written all the same.
+    // It may have been written all the same: whoever is told may end the process.
+    assert!(look(&mut claim).is_none());
     let calls = stage.cell.calls();
     stage.cell.fail_after(None);
     stage.clock.advance(TTL_MS / 30);
-    stage.over();
+    let error = claim.wait().unwrap_err();
+    assert!(matches!(&error, ClaimError::NotWritten(why) if why == "the share is gone"), "{error:?}");
     assert_eq!(stage.cell.calls(), calls + 1);
+    stage.over();
+}
+
+#[test]
+fn a_claim_that_cannot_read_back_its_record_removes_it_before_it_is_refused() {
+    let stage = Stage::new();
+    stage.cell.fail_after(Some(2));
+    let mut claim = stage.guard.claim();
+    stage.clock.settle(2);
+    stage.clock.advance(SETTLE_MS);
+    stage.clock.settle(2);
+    assert!(stage.cell.bytes().is_some() && look(&mut claim).is_none());
+    stage.cell.fail_after(None);
+    stage.clock.advance(TTL_MS / 30);
+    let error = claim.wait().unwrap_err().to_string();
+    assert!(error.contains("its record cannot be read back: the share is gone"), "{error}");
+    assert_eq!(stage.cell.bytes(), None);
+    stage.over();
 }
 
 #[test]
@@ -195,6 +273,23 @@ fn a_stand_down_that_does_not_come_through_is_told_after_a_third_of_the_ttl() {
     assert!(error.to_string().contains("the share is gone"), "{error}");
     stage.over();
     assert!(stage.cell.bytes().is_some());
+}
+
+#[test]
+fn what_a_stand_down_came_to_is_told_and_not_why_the_renewals_failed_before() {
+    let stage = Stage::new();
+    let claim = stage.claim();
+    stage.cell.fail_after(Some(0));
+    stage.pass(TTL_MS / 2, 2);
+    assert_eq!(claim.trouble().as_deref(), Some("the share is gone"));
+    stage.cell.fail_after(None);
+    stage.cell.hang_after(Some(0));
+    let gone = claim.stand_down();
+    stage.hangs();
+    stage.clock.advance(TTL_MS / 3);
+    assert_eq!(gone.wait().unwrap_err().why, "the store does not answer");
+    stage.cell.hang_after(None);
+    stage.over();
 }
 
 #[test]
