@@ -31,8 +31,8 @@ kills the job.
 Signals and terminals: as `tenure run` has them.
 
 Exit codes: the job's own (128+n if signal n ended it); 76 the claim was lost, so that the job was told to stop, or killed;
-75 another instance is alive, or the record is unreadable; 69 the record cannot be written, or the store does not answer; 126, 127 the job could not be
-started; 128+n ended by signal n before it began; 2 usage.";
+75 another instance is alive, or the record is unreadable; 69 the record cannot be written and read back, or the store
+does not answer; 126, 127 the job could not be started; 128+n ended by signal n before it began; 2 usage.";
 
 /// Run a job unless another instance is seen to run; not a lock
 ///
