@@ -66,6 +66,7 @@ impl Shared {
         lock(&self.machine).trouble().map(str::to_owned)
     }
 
+    #[cfg(feature = "cli")]
     pub(super) fn obstacle(&self) -> String {
         lock(&self.machine).obstacle()
     }

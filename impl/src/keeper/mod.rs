@@ -27,7 +27,7 @@ pub use record::{Counters, Health};
 pub use watch::Sighting;
 
 pub(crate) use belief::{Belief, Custody, Stop};
-#[cfg(feature = "cli")]
+#[cfg(any(feature = "cli", feature = "instance"))]
 pub(crate) use notice::Notice;
 pub(crate) use notice::Pledge;
 pub(crate) use orders::{Hands, Id, Order, Orders, Ticket, Witness};
