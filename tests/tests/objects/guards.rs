@@ -7,7 +7,7 @@ use tenure::instance::{Claim, ClaimError, Guard, Loss, ObjectRecords, Options, R
 use tests::eventually;
 
 /// Not the shortest: a call may take a third of it, and the machine may be busy with other tests.
-const TTL: Duration = Duration::from_secs(3);
+const TTL: Duration = Duration::from_secs(6);
 
 pub(super) fn guard(records: ObjectRecords) -> Guard {
     Guard::new(records, Options { ttl: TTL, ..Options::default() }).unwrap()

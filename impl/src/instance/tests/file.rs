@@ -5,7 +5,7 @@ use crate::clock::SetClock;
 use crate::instance::{ClaimError, FileRecords, Guard, Options, Records, Seen};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
 use std::time::Duration;
 use tempfile::tempdir;
@@ -161,15 +161,21 @@ fn a_symbolic_link_is_refused_and_left_alone() {
     }
 }
 
-/// As when a share is unmounted: what is written to another directory tells nobody anything.
-#[test]
-fn in_another_directory_than_before_each_call_fails() {
-    let outer = tempdir().unwrap();
-    let [directory, away] = ["share", "away"].map(|name| outer.path().join(name));
+/// A record in a directory that was moved away, and both directories.
+fn moved_away(outer: &Path) -> (FileRecords, PathBuf, PathBuf) {
+    let [directory, away] = ["share", "away"].map(|name| outer.join(name));
     fs::create_dir(&directory).unwrap();
     let mut records = FileRecords::new(directory.join("record"));
     records.write(b"ours").unwrap();
     fs::rename(&directory, &away).unwrap();
+    (records, directory, away)
+}
+
+/// As when a share is unmounted: what is written to another directory tells nobody anything.
+#[test]
+fn in_another_directory_than_before_each_call_fails() {
+    let outer = tempdir().unwrap();
+    let (mut records, directory, away) = moved_away(outer.path());
     let fails = |records: &mut FileRecords| {
         [records.read().map(drop), records.write(b"ours"), records.delete()]
             .map(|done| done.unwrap_err().to_string())
@@ -189,11 +195,7 @@ fn in_another_directory_than_before_each_call_fails() {
 #[test]
 fn in_another_directory_that_has_the_record_all_goes_on() {
     let outer = tempdir().unwrap();
-    let [directory, away] = ["share", "away"].map(|name| outer.path().join(name));
-    fs::create_dir(&directory).unwrap();
-    let mut records = FileRecords::new(directory.join("record"));
-    records.write(b"ours").unwrap();
-    fs::rename(&directory, &away).unwrap();
+    let (mut records, directory, away) = moved_away(outer.path());
     fs::create_dir(&directory).unwrap();
     fs::rename(away.join("record"), directory.join("record")).unwrap();
     assert_eq!(records.read().unwrap(), Some(b"ours".to_vec()));

@@ -175,7 +175,7 @@ pub(super) fn are_left(guard: &Guard, claims: usize) {
     eventually(|| Arc::strong_count(&guard.records) == 1 + claims);
 }
 
-pub(super) fn eventually(is_so: impl Fn() -> bool) {
+pub(super) fn eventually(mut is_so: impl FnMut() -> bool) {
     let give_up_at = SystemClock.local().plus(30_000);
     while !is_so() {
         assert!(SystemClock.local() < give_up_at, "waited in vain");
