@@ -50,6 +50,7 @@ fn claim(guard: &Guard, record: &Path, inbox: &Arc<Inbox>, work: &mut Work<'_>) 
         }
         match inbox.wait(None) {
             Some(Happening::Signal(signal)) if signals::ends_waiting(signal) => break ended_by(signal),
+            Some(Happening::Met(obstacle)) => work.meet(obstacle),
             Some(Happening::Signal(SIGTSTP)) => {
                 let _ = work.terminal.as_ref().map(Terminal::stop);
             }

@@ -29,9 +29,16 @@ static VOICE: OnceLock<Option<SyncSender<Said>>> = OnceLock::new();
 /// Tells people, at once or a little later. Control characters, which could come from a row, are escaped.
 pub(super) fn say(message: impl Display) {
     let message: String = message.to_string().chars().take(LENGTH_MAX).flat_map(printable).collect();
-    if let Some(voice) = VOICE.get_or_init(start) {
-        let _ = voice.try_send(Said::Line(message));
+    match VOICE.get_or_init(start) {
+        Some(voice) => drop(voice.try_send(Said::Line(message))),
+        // There can be no thread, and so no job either that would have to wait.
+        None => write_line(&message),
     }
+}
+
+/// A standard error that is closed is no reason to fail.
+fn write_line(message: &str) {
+    let _ = writeln!(std::io::stderr(), "tenure: {message}");
 }
 
 fn printable(c: char) -> impl Iterator<Item = char> {
@@ -57,13 +64,12 @@ fn start() -> Option<SyncSender<Said>> {
     thread.ok().map(|_| voice)
 }
 
-/// A standard error that is closed is no reason to fail.
 fn write(said: &Receiver<Said>) {
     // Nor is a terminal that is the job's, and told to stop others who write to it (`stty tostop`).
     let _unstopped = Unstopped::new();
     for said in said {
         match said {
-            Said::Line(line) => drop(writeln!(std::io::stderr(), "tenure: {line}")),
+            Said::Line(line) => write_line(&line),
             Said::Last(written) => written.ring(),
         }
     }

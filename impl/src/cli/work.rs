@@ -33,6 +33,15 @@ pub(super) enum Outcome {
     },
 }
 
+/// What was done to a job on our account.
+#[derive(Clone, Copy, Debug, Default)]
+struct Guarded {
+    /// It was signalled: then the lease counts as lost, whatever the job made of it.
+    signalled: bool,
+    /// The signal that it was sent since its lease was renewed last.
+    signal: Option<Signal>,
+}
+
 /// Who runs jobs, and what is known meanwhile.
 pub(super) struct Work<'a> {
     job: &'a [OsString],
@@ -87,18 +96,18 @@ impl<'a> Work<'a> {
                 return Err(Exit::new(Exit::STORE, format!("the job cannot be started: {error}")));
             }
         };
-        let signalled = self.guard(&job, &held, &mut watchdog);
+        let guarded = self.guard(&job, &held, &mut watchdog);
         job.kill_the_rest();
         let was_killed = watchdog.dismiss();
         if let Some(terminal) = &mut self.terminal {
             terminal.take(&job);
         }
         self.tell_loss(&held);
-        if was_killed && !signalled && !self.loss_told {
-            say(format!("{}: the watchdog killed the job in time, as this process was held up", self.what));
+        if was_killed && guarded.signal != Some(Signal::KILL) && !self.loss_told {
+            say(format!("{}: the watchdog killed the job in time", self.what));
         }
         let (status, remains) = job.bury();
-        let lost = signalled || was_killed;
+        let lost = guarded.signalled || was_killed;
         let went_back = held.went_back();
         let are_gone = self.are_gone(&remains);
         if are_gone {
@@ -143,10 +152,9 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// Watches until the job's child has ended. Whether it was signalled on our account: then the lease counts as lost,
-    /// whatever the job made of it.
-    fn guard(&mut self, job: &Job, held: &impl Permit, watchdog: &mut Watchdog) -> bool {
-        let (mut lost, mut signalled) = (held.lost(), None);
+    /// Watches until the job's child has ended.
+    fn guard(&mut self, job: &Job, held: &impl Permit, watchdog: &mut Watchdog) -> Guarded {
+        let (mut lost, mut guarded) = (held.lost(), Guarded::default());
         loop {
             // Looked at only so that it ends a later wait: the clock may know before.
             if !self.loss_told {
@@ -156,15 +164,19 @@ impl<'a> Work<'a> {
             self.instruct(watchdog, held);
             let (signal, look_at) = self.due_signal(held);
             if let Some(signal) = signal
-                && ![Some(signal), Some(Signal::KILL)].contains(&signalled)
+                && ![Some(signal), Some(Signal::KILL)].contains(&guarded.signal)
                 && !job.has_ended()
             {
                 self.stop(job, held, signal);
-                signalled = Some(signal);
+                guarded = Guarded { signalled: true, signal: Some(signal) };
+            }
+            // Renewed since, and it has gone on: the next time begins with SIGTERM again.
+            if signal.is_none() {
+                guarded.signal = None;
             }
             match self.inbox.wait(look_at) {
                 Some(Happening::JobStopped) => self.stopped(job),
-                Some(Happening::JobEnded) => return signalled.is_some(),
+                Some(Happening::JobEnded) => return guarded,
                 Some(Happening::WatchdogEnded(which)) => watchdog.ended(which),
                 Some(Happening::Met(obstacle)) => self.meet(obstacle),
                 Some(Happening::Signal(signal)) => {
@@ -271,7 +283,7 @@ impl<'a> Work<'a> {
     }
 
     /// Takes in what the store's latest answer tells of a renewal, and tells of each obstacle once.
-    fn meet(&mut self, obstacle: Option<AcquireError>) {
+    pub(super) fn meet(&mut self, obstacle: Option<AcquireError>) {
         let obstacle = obstacle.map(obstacle_of).unwrap_or_default();
         if !obstacle.is_empty() && self.obstacle != obstacle {
             say(format!("{}: {obstacle}", self.what));

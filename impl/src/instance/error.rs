@@ -148,7 +148,10 @@ fn way_out(since: WallTime, expires: WallTime) -> String {
         true => format!(
             "remove its record, whose times are ahead of this machine's, or ask again in this process from {until} on"
         ),
-        false => format!("wait until {until}, when its record is not live any more, or remove it"),
+        false => format!(
+            "wait until {until}, when its record is not live any more; if it is then, its times are ahead of this \
+             machine's: remove it"
+        ),
     }
 }
 

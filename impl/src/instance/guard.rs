@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex};
 
 /// How many claims of a guard may be there at once, with those that hang in its store though nobody waits for them: one is
 /// enough, and each of them keeps a thread.
-const CLAIMS_MAX: usize = 8;
+pub(super) const CLAIMS_MAX: usize = 32;
 
 /// Announces this instance in a record, and refuses where another's is live. See [the module](super) for what that is worth.
 pub struct Guard {

@@ -22,6 +22,9 @@ use super::error::{ClaimError, Loss, NotRemoved};
 use super::record::{Record, Seen};
 use crate::protocol::{LocalTime, WallTime};
 
+/// How often it is tried at least to remove a record.
+const LEAVE_RETRY_MS: u64 = 1_000;
+
 const NO_ANSWER: &str = "the store does not answer";
 
 /// Both clocks, the local one read first.
@@ -80,9 +83,11 @@ impl Timing {
     }
 
     /// How long after a failed request the next one is sent. What failed may be carried out a little later: the settle time
-    /// passes first, or a late write would put an earlier time into a record that was renewed since.
-    fn retry_ms(self) -> u64 {
-        self.settle_ms.max(self.ttl_ms / 30)
+    /// passes first, or a late write would put an earlier time into a record that was renewed since. Who leaves renews
+    /// nothing, and somebody waits for it.
+    fn retry_ms(self, leaves: bool) -> u64 {
+        let retry_ms = self.settle_ms.max(self.ttl_ms / 30);
+        if leaves { retry_ms.min(LEAVE_RETRY_MS) } else { retry_ms }
     }
 }
 

@@ -121,7 +121,7 @@
 //!
 //! `id` is the label and a random number, another one for each claim. Times are Unix milliseconds. The TTL is from 1 s to
 //! a day, 2 minutes unless set; instances may have different ones. It is renewed each third of it; a renewal that failed is
-//! tried again after a thirtieth, or the settle time if that is longer.
+//! tried again after a thirtieth, or the settle time if that is longer; a removal after a second at the latest.
 //!
 //! # Tests of what is built on this
 //!

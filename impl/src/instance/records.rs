@@ -45,7 +45,8 @@ pub trait Records: Send {
 /// - What is no regular file is refused as unreadable. So is a symbolic link: renaming replaces the link, not what it leads
 ///   to. Directories above may be links.
 /// - If another directory stands at the path than when the record was read last, as after a share was unmounted or a directory
-///   replaced, and the record is not in it, each call fails: a record beside the others would say nothing.
+///   replaced, and the record is not in it, each call fails: a record beside the others would say nothing. (Unless the new
+///   one has the number of one that was removed, as some file systems give it.)
 #[derive(Debug)]
 pub struct FileRecords {
     path: PathBuf,

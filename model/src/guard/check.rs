@@ -32,7 +32,7 @@ pub const ALL: [Known; 10] = [
     known(
         "no write as late as the settle time; whatever else can go wrong",
         Config { failures: true, late: true, crashes: true, garbled: true, ..PROMPT },
-        (12_830_315, 1_499_555),
+        (13_009_898, 1_515_467),
     ),
     known("a write as late as the settle time", Config { delay: Some(2), ..PROMPT }, (706_270, 145_310)),
     known(

@@ -145,9 +145,10 @@ impl Claim {
         runs.asks_in(config.third().saturating_sub(age), self.renewal(config))
     }
 
-    /// What failed may be carried out a little later: it has settled before it is asked again. G5.4.
+    /// What failed may be carried out a little later: it has settled before it is asked again, by one that renews. G5.4.
     fn tries_again(self, config: &Config, errand: Errand) -> Next {
-        let pause = if config.breaks(Variant::RetriesAtOnce) { 0 } else { config.settle };
+        let at_once = self.stand == Stand::Leaves || config.breaks(Variant::RetriesAtOnce);
+        let pause = if at_once { 0 } else { config.settle };
         self.asks_in(pause.max(1), errand)
     }
 

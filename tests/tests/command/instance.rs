@@ -176,6 +176,27 @@ fn an_unreadable_record_counts_as_live_and_one_that_cannot_be_written_is_69() {
     assert_eq!(bench.log(), [""; 0]);
 }
 
+/// And by SIGTERM first, each time.
+#[test]
+fn a_job_that_goes_on_when_its_record_is_renewed_again_is_told_to_stop_the_next_time_too() {
+    let bench = Bench::new();
+    let [share, away] = ["share", "away"].map(|name| bench.db.beside(name));
+    fs::create_dir(&share).unwrap();
+    let job = "trap 'beat term' TERM; beat up; while alive; do sleep 0.01; done";
+    let running = started(&bench, "--ttl 10s --record share/record", job);
+    let read = || fs::read_to_string(share.join("record")).unwrap();
+    let first = read();
+    fs::rename(&share, &away).unwrap();
+    bench.wait_for("term");
+    fs::rename(&away, &share).unwrap();
+    eventually("it is renewed", || (read() != first).then_some(()));
+    fs::rename(&share, &away).unwrap();
+    let ended = running.end().expect(76);
+    assert_eq!(bench.log(), ["up", "term", "term"]);
+    assert_eq!(ended.stderr.matches("the job is told to stop").count(), 2, "{ended:?}");
+    assert!(ended.stderr.contains("killed"), "{ended:?}");
+}
+
 #[test]
 fn a_claim_that_comes_to_nothing_says_what_it_leaves() {
     let bench = Bench::new();
@@ -185,7 +206,7 @@ fn a_claim_that_comes_to_nothing_says_what_it_leaves() {
     eventually("it has written", || share.join("record").exists().then_some(()));
     fs::rename(&share, bench.db.beside("away")).unwrap();
     let ended = running.end().expect(69);
-    ended.says("its record cannot be read back").says("was not removed, and runs out");
+    ended.says("record\": /").says("its record cannot be read back").says("was not removed, and runs out");
     assert!(bench.db.beside("away/record").exists());
     assert_eq!(bench.log(), [""; 0]);
 }

@@ -114,12 +114,14 @@ fn of_refusal(
     };
     let told = machine.outcome().and_then(|outcome| outcome.as_ref().err());
     let is_so = match (reply, told) {
-        // By itself, or as it was told to stand down; or it has read its own record back after a TTL.
-        (None | Some(Reply::Own), Some(ClaimError::NoAnswer)) => true,
+        // By itself, or as it was told to stand down.
+        (None, Some(ClaimError::NoAnswer)) => true,
+        // It has read its own record back after a TTL.
+        (Some(Reply::Own), Some(ClaimError::NotWritten(_))) => true,
         (Some(Reply::Other { .. }), Some(ClaimError::AnotherInstance { .. })) => true,
         (Some(Reply::Unreadable), Some(ClaimError::Unreadable(_))) => true,
-        (Some(Reply::Failed), Some(ClaimError::Unreadable(_))) => before.errand.reads(),
-        (Some(Reply::Failed), Some(ClaimError::NotWritten(_))) => !before.errand.reads(),
+        (Some(Reply::Failed), Some(ClaimError::Unreadable(_))) => before.errand == Errand::Look,
+        (Some(Reply::Failed), Some(ClaimError::NotWritten(_))) => before.errand != Errand::Look,
         (Some(Reply::Absent), Some(ClaimError::NotWritten(_))) => before.errand == Errand::Confirm,
         _ => false,
     };

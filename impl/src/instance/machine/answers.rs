@@ -141,7 +141,7 @@ impl Machine {
 
     fn try_again(&mut self, now: Now, errand: Errand, why: String) {
         self.trouble = Some(why);
-        self.state = State::Due(errand, now.local.plus(self.timing.retry_ms()));
+        self.state = State::Due(errand, now.local.plus(self.timing.retry_ms(self.leave_by.is_some())));
     }
 
     /// Nothing of ours is there.

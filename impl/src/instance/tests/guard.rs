@@ -45,7 +45,8 @@ fn while_another_record_is_live_a_claim_is_refused_and_says_what_to_do() {
         "2025-12-31T23:59:55.000Z",
         "stop it",
         "without overlap",
-        "wait until 2026-01-01T00:00:07.000Z, when its record is not live any more, or remove it",
+        "wait until 2026-01-01T00:00:07.000Z, when its record is not live any more; if it is then",
+        "remove it",
     ] {
         assert!(text.contains(says), "{says}: {text}");
     }

@@ -2,6 +2,7 @@
 
 use super::record::record;
 use super::stage::{SETTLE_MS, Stage, TTL_MS, eventually};
+use crate::instance::guard::CLAIMS_MAX;
 use crate::instance::shared::lock;
 use crate::instance::{ClaimError, Loss};
 use crate::{Remedy, Wait};
@@ -212,7 +213,7 @@ fn a_claim_that_waits_for_its_turn_asks_nothing_once_it_has_ended() {
 fn a_store_that_hangs_is_not_asked_by_ever_more_claims() {
     let stage = Stage::new();
     stage.cell.hang_after(Some(0));
-    let first: Vec<_> = (0..8).map(|_| stage.guard.claim()).collect();
+    let first: Vec<_> = (0..CLAIMS_MAX).map(|_| stage.guard.claim()).collect();
     let is_refused = || matches!(look(&mut stage.guard.claim()), Some(Err(ClaimError::NoAnswer)));
     assert!(is_refused());
     drop(first);

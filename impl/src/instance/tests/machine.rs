@@ -161,17 +161,29 @@ fn a_claim_that_stands_down_before_it_wrote_asks_nothing_more() {
     assert_eq!(machine.next(), None);
 }
 
-/// What failed may be carried out late, within the settle time: a renewal does not come before it.
+/// What failed may be carried out late, within the settle time: a renewal does not come before it. Of who leaves there is
+/// none, and somebody waits for it.
 #[test]
-fn after_a_failure_the_settle_time_passes_first() {
-    let timing = Timing { ttl_ms: 12_000, settle_ms: 1_500 };
-    for (settle_ms, then) in [(100, 400), (timing.settle_ms, 1_500)] {
-        let mut machine = Machine::new("a".into(), Timing { settle_ms, ..timing }, None);
+fn after_a_failure_the_settle_time_passes_first_and_of_who_leaves_a_second_at_most() {
+    let failed = || Input::Answer(Answer::Read(Err("gone".into())));
+    let in_ms = |machine: &Machine, from: u64| machine.next().unwrap().as_millis() - from;
+    for (ttl_ms, settle_ms, then) in [(12_000, 100, 400), (12_000, 1_500, 1_500), (300_000, 1_000, 10_000)] {
+        let mut machine = Machine::new("a".into(), Timing { ttl_ms, settle_ms }, None);
         machine.step(at(0), Input::Wake);
-        machine.step(at(0), Input::Answer(Answer::Read(Ok(Seen::Absent))));
-        machine.step(at(5), Input::Answer(Answer::Done(Err("gone".into()))));
-        machine.step(at(5), Input::Answer(Answer::Read(Err("gone".into()))));
-        assert_eq!(machine.next(), Some(LocalTime::from_millis(5 + then)));
+        let Some(Request::Write(ours)) = machine.step(at(0), Input::Answer(Answer::Read(Ok(Seen::Absent))))
+        else {
+            panic!()
+        };
+        machine.step(at(0), Input::Answer(Answer::Done(Ok(()))));
+        machine.step(at(settle_ms), Input::Wake);
+        machine.step(at(settle_ms), Input::Answer(Answer::Read(Ok(Seen::Record(ours)))));
+        let renews = ttl_ms / 3;
+        assert_eq!(machine.step(at(renews), Input::Wake), Some(Request::Read));
+        machine.step(at(renews), failed());
+        assert_eq!(in_ms(&machine, renews), then);
+        assert_eq!(machine.step(at(renews), Input::StandDown), Some(Request::Read));
+        machine.step(at(renews), failed());
+        assert_eq!(in_ms(&machine, renews), then.min(1_000));
     }
 }
 
