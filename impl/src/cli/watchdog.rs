@@ -25,6 +25,8 @@ pub(super) struct Watchdog {
     pipe: PipeWriter,
     /// Told when it has ended: whether it has killed the group.
     killed: Arc<Notice<bool>>,
+    /// The same of those that were replaced: one may have killed, and the lease been renewed before anybody knew.
+    before: Vec<Arc<Notice<bool>>>,
     inbox: Arc<Inbox>,
     /// What it was told last.
     group: Option<Pid>,
@@ -34,7 +36,8 @@ pub(super) struct Watchdog {
 impl Watchdog {
     pub(super) fn start(inbox: &Arc<Inbox>) -> io::Result<Self> {
         let (pid, pipe, killed) = process(inbox)?;
-        Ok(Self { pid, pipe, killed, inbox: Arc::clone(inbox), group: None, kill_at: None })
+        let inbox = Arc::clone(inbox);
+        Ok(Self { pid, pipe, killed, before: Vec::new(), inbox, group: None, kill_at: None })
     }
 
     /// That is the group.
@@ -52,18 +55,19 @@ impl Watchdog {
     }
 
     /// The job has ended, and its process is not reaped yet: from then on the group's number may be another's, so the watchdog
-    /// is gone before. Whether it has killed the group.
+    /// is gone before. Whether it, or one before it, has killed the group.
     pub(super) fn dismiss(mut self) -> bool {
         let _ = self.pipe.write_all(process::OFF.as_bytes());
-        let ended = || {
+        let ended = |killed: &Arc<Notice<bool>>| {
             let until = SystemClock.local().plus(ENDS_WITHIN_MS);
-            block_on(&SystemClock, pin!(self.killed.listen()), Some(until))
+            block_on(&SystemClock, pin!(killed.listen()), Some(until))
         };
         // One that is stopped does not hear.
-        ended().or_else(|| {
+        let killed = ended(&self.killed).or_else(|| {
             let _ = kill_process(self.pid, Signal::KILL);
-            ended()
-        }) == Some(true)
+            ended(&self.killed)
+        });
+        killed == Some(true) || self.before.iter().any(|killed| ended(killed) == Some(true))
     }
 
     /// That one has ended. It may be an earlier job's, or one that was replaced already: then nothing is to be done, and to
@@ -80,7 +84,10 @@ impl Watchdog {
             return;
         }
         match process(&self.inbox) {
-            Ok((pid, pipe, killed)) => (self.pid, self.pipe, self.killed) = (pid, pipe, killed),
+            Ok((pid, pipe, killed)) => {
+                self.before.push(std::mem::replace(&mut self.killed, killed));
+                (self.pid, self.pipe) = (pid, pipe);
+            }
             Err(error) => return say(format!("no watchdog could be started: {error}")),
         }
         let group = self.group.map(process::group);
