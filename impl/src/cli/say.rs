@@ -1,6 +1,7 @@
 //! What people are told, by a thread of its own: a standard error that nobody reads, as of a stopped pager, must not
 //! keep the guard of a job from its work.
 
+use super::table::safe;
 use super::terminal::Unstopped;
 use crate::clock::{Bell, Clock, SystemClock};
 use std::fmt::Display;
@@ -26,9 +27,9 @@ enum Said {
 /// `None` if there can be no thread.
 static VOICE: OnceLock<Option<SyncSender<Said>>> = OnceLock::new();
 
-/// Tells people, at once or a little later. Control characters, which could come from a row, are escaped.
+/// Tells people, at once or a little later. What could steer a terminal, and could come from a row or a record, is escaped.
 pub(super) fn say(message: impl Display) {
-    let message: String = message.to_string().chars().take(LENGTH_MAX).flat_map(printable).collect();
+    let message = printable(&message.to_string());
     match VOICE.get_or_init(start) {
         Some(voice) => drop(voice.try_send(Said::Line(message))),
         // There can be no thread, and so no job either that would have to wait.
@@ -41,10 +42,8 @@ fn write_line(message: &str) {
     let _ = writeln!(std::io::stderr(), "tenure: {message}");
 }
 
-fn printable(c: char) -> impl Iterator<Item = char> {
-    let escaped = c.is_control().then(|| c.escape_default());
-    let as_it_is = escaped.is_none().then_some(c);
-    escaped.into_iter().flatten().chain(as_it_is)
+fn printable(message: &str) -> String {
+    safe(&message.chars().take(LENGTH_MAX).collect::<String>())
 }
 
 /// Waits, but not for long, until all that was said is written.
@@ -81,7 +80,7 @@ mod tests {
 
     #[test]
     fn what_a_row_says_cannot_steer_a_terminal() {
-        let text: String = "web\u{1b}[2J\nü".chars().flat_map(printable).collect();
-        assert_eq!(text, "web\\u{1b}[2J\\nü");
+        assert_eq!(printable("web\u{1b}[2J\nü\u{202e}"), "web\\u{1b}[2J\\nü\\u{202e}");
+        assert_eq!(printable(&"\u{1b}".repeat(LENGTH_MAX + 1)), "\\u{1b}".repeat(LENGTH_MAX));
     }
 }
